@@ -303,7 +303,7 @@ Status readIntegers(const JsonCursor &json, int64_t least, int64_t most,
 Status readImage(const JsonCursor &json, ImageParam &result) {
   if (Status s = json.object())
     return s;
-  if (Status s = readIntegers(json["dims"], 1, INT64_MAX, result.dims))
+  if (Status s = readIntegers(json["dims"], kOpen, INT64_MAX, result.dims))
     return s;
   if (Status s = readIntegers(json["strides"], 0, INT64_MAX, result.strides))
     return s;

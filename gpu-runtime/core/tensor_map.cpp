@@ -51,9 +51,9 @@ Status checkImage(const ImageParam &image, const std::vector<int64_t> &box) {
     return unsupported(within("the number of pixels", box[0], 1, kMaxPixels));
   if (!isChannels(box[1]))
     return unsupported(within("the number of channels", box[1], 1, kMaxChannels));
-  for (int64_t dim : image.dims)
-    if (!isDim(dim))
-      return unsupported("an image has " + std::to_string(dim) +
+  for (size_t i = 0; i < image.dims.size(); ++i)
+    if (!isDim(image.dims[i]) && (i > 0 || image.dims[i] != kOpen))
+      return unsupported("an image has " + std::to_string(image.dims[i]) +
                          " elements along a dim; a tensor map takes 1 to 2^32");
   int64_t bound = cornerBound(space);
   for (size_t i = 0; i < space; ++i) {
@@ -91,11 +91,17 @@ Status addStride(uint64_t elements, uint64_t size, size_t dim, TensorMapDesc &re
 Status describeImage(const View &view, const TensorMapParam &param,
                      TensorMapDesc &result) {
   const ImageParam &image = *param.image;
-  size_t rank = image.dims.size();
+  std::vector<int64_t> dims = image.dims;
+  size_t rank = dims.size();
+  if (dims[0] == kOpen)
+    dims[0] = view.dims[0];
+  if (!isDim(dims[0]))
+    return unsupported("there are " + std::to_string(dims[0]) +
+                       " images; a tensor map takes 1 to 2^32");
   int64_t last = 0, bytes;
   for (size_t i = 0; i < rank; ++i) {
     int64_t reach, stride = i + 1 < rank ? image.strides[i] : 1;
-    if (stride < 0 || !checkedMul(image.dims[i] - 1, stride, reach) ||
+    if (stride < 0 || !checkedMul(dims[i] - 1, stride, reach) ||
         !checkedAdd(last, reach, last))
       return unsupported("strides of the image overflow");
   }
@@ -104,10 +110,9 @@ Status describeImage(const View &view, const TensorMapParam &param,
       view.offset > size || uint64_t(bytes) > size - view.offset)
     return unsupported("the images reach beyond the memory of the operand");
   for (size_t i = rank; i-- > 0;) {
-    result.dims.push_back(uint64_t(image.dims[i]));
+    result.dims.push_back(uint64_t(dims[i]));
     if (i + 1 < rank)
-      if (Status s = addStride(uint64_t(image.strides[i]), uint64_t(image.dims[i]), i,
-                               result))
+      if (Status s = addStride(uint64_t(image.strides[i]), uint64_t(dims[i]), i, result))
         return s;
   }
   TensorMapDesc::Image &windows = result.image.emplace();

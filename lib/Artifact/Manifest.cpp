@@ -67,17 +67,26 @@ FailureOr<json::Object> tilewright::describeValue(Location loc, Type type) {
   return result;
 }
 
-json::Value tilewright::toExpression(AffineExpr expr, ArrayRef<int64_t> dims) {
+/// Dim `dim` of a kernel's `operand`, from the dims that the host gives.
+static json::Value dimExpression(func::FuncOp kernel, int64_t operand, int64_t dim) {
+  int64_t pixels = pixelsPerImage(kernel, operand, dim);
+  json::Value size = json::Array{"dim", operand, dim};
+  return pixels == 1 ? std::move(size) : json::Array{"mul", std::move(size), pixels};
+}
+
+/// `expr` of the launch of `kernel`, whose symbols are the (operand, dim) pairs of `dims`.
+static json::Value toExpression(func::FuncOp kernel, AffineExpr expr,
+                                ArrayRef<int64_t> dims) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
     return constant.getValue();
   if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
-    return json::Array{"dim", dims[2 * symbol.getPosition()],
-                       dims[2 * symbol.getPosition() + 1]};
+    return dimExpression(kernel, dims[2 * symbol.getPosition()],
+                         dims[2 * symbol.getPosition() + 1]);
   auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
   if (!binary)
     return 0;
-  json::Value left = toExpression(binary.getLHS(), dims),
-              right = toExpression(binary.getRHS(), dims);
+  json::Value left = toExpression(kernel, binary.getLHS(), dims),
+              right = toExpression(kernel, binary.getRHS(), dims);
   StringRef name = "add";
   switch (expr.getKind()) {
   case AffineExprKind::Mul: name = "mul"; break;
@@ -184,7 +193,7 @@ static json::Value kernelGuard(func::FuncOp kernel, const json::Value &target) {
     if (auto promises = kernel->getAttrOfType<DenseI64ArrayAttr>(name))
       for (int64_t i = 0; i + 2 < promises.size(); i += 3)
         all.push_back(json::Array{comparison,
-                                  json::Array{"dim", promises[i], promises[i + 1]},
+                                  dimExpression(kernel, promises[i], promises[i + 1]),
                                   promises[i + 2]});
   guardAlignedViews(kernel, all);
   auto access = kernel->getAttrOfType<ArrayAttr>(kAccessAttr);
@@ -228,7 +237,7 @@ tilewright::describeVariant(func::FuncOp kernel, StringRef entry,
   int64_t cluster = llvm::product_of(launch.getCluster());
   for (auto [loop, expr] : llvm::enumerate(launch.getTiles().getValue().getResults())) {
     int64_t blocks = cluster > 1 ? launch.getCluster()[loop] : 1;
-    product.push_back(toExpression(expr.ceilDiv(blocks), launch.getDims()));
+    product.push_back(toExpression(kernel, expr.ceilDiv(blocks), launch.getDims()));
   }
   json::Value total = product.size() == 1   ? json::Value(1)
                       : product.size() == 2 ? std::move(product[1])
@@ -294,7 +303,7 @@ tilewright::describeVariant(func::FuncOp kernel, StringRef entry,
       if (auto dim = dyn_cast<DimAttr>(meaning)) {
         params.push_back(json::Object{
             {"scalar", index},
-            {"value", json::Array{"dim", dim.getOperand(), dim.getDim()}}});
+            {"value", dimExpression(kernel, dim.getOperand(), dim.getDim())}});
         continue;
       }
       if (auto stride = dyn_cast<StrideAttr>(meaning)) {

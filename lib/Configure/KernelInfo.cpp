@@ -62,17 +62,22 @@ static void assumeBatches(KernelInfo &info) {
   }
 }
 
+/// Images that an open number of them is assumed to be, where no less is promised.
+static constexpr int64_t kManyImages = 64;
+
 /// Dynamic extents are assumed to give a GPU something to do: 2^20 iterations
 /// in all, or 1024 each.
 static void assumeExtents(KernelInfo &info) {
   for (LoopClass &loopClass : info.classes) {
-    int64_t most = promisedMost(
-        info.kernel, operandNumber(info.kernel.getArgument(loopClass.argument)),
-        loopClass.dim);
+    int64_t operand = operandNumber(info.kernel.getArgument(loopClass.argument));
+    int64_t most = promisedMost(info.kernel, operand, loopClass.dim);
     loopClass.most = ShapedType::isDynamic(loopClass.extent) ? most : loopClass.extent;
     if (ShapedType::isDynamic(loopClass.extent) && !ShapedType::isDynamic(most)) {
       loopClass.nominal = std::max<int64_t>(most, 1);
       loopClass.isSettled = true;
+    } else if (int64_t pixels = pixelsPerImage(info.kernel, operand, loopClass.dim);
+               ShapedType::isDynamic(loopClass.extent) && pixels > 1) {
+      loopClass.nominal = kManyImages * pixels;
     }
   }
   assumeBatches(info);

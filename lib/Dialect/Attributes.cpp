@@ -12,6 +12,26 @@
 using namespace mlir;
 using namespace tilewright;
 
+/// Sizes as types have them: `?` is one that is open.
+static ParseResult parseSizes(AsmParser &parser, SmallVectorImpl<int64_t> &sizes) {
+  return parser.parseCommaSeparatedList([&]() -> ParseResult {
+    if (succeeded(parser.parseOptionalQuestion())) {
+      sizes.push_back(ShapedType::kDynamic);
+      return success();
+    }
+    return parser.parseInteger(sizes.emplace_back());
+  });
+}
+
+static void printSizes(AsmPrinter &printer, ArrayRef<int64_t> sizes) {
+  llvm::interleaveComma(sizes, printer, [&](int64_t size) {
+    if (ShapedType::isDynamic(size))
+      printer << "?";
+    else
+      printer << size;
+  });
+}
+
 #define GET_ATTRDEF_CLASSES
 #include "tilewright/Dialect/TilewrightAttrs.cpp.inc"
 
@@ -415,6 +435,8 @@ LogicalResult ImageAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "images have 3 to 5 dims, their number and channels among "
                           "them, not "
                        << dims.size();
+  if (llvm::is_contained(dims.drop_front(), ShapedType::kDynamic))
+    return emitError() << "only the number of images may be open";
   if (strides.size() != dims.size() - 1)
     return emitError() << "has " << strides.size() << " strides for " << dims.size()
                        << " dims; channels lie side by side";

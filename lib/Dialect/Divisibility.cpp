@@ -138,6 +138,14 @@ int64_t tilewright::getMergedDims(func::FuncOp kernel, int64_t operand) {
   return merged && operand < int64_t(merged.size()) ? merged[operand] : 1;
 }
 
+int64_t tilewright::pixelsPerImage(func::FuncOp kernel, int64_t operand, int64_t dim) {
+  auto images = kernel->getAttrOfType<ArrayAttr>(kImagesAttr);
+  if (dim || !images || (!getImage(kernel, operand) && getMergedDims(kernel, operand) == 1))
+    return 1;
+  auto image = cast<ImageAttr>(*llvm::find_if(images, llvm::IsaPred<ImageAttr>));
+  return llvm::product_of(image.getPlaces());
+}
+
 int64_t tilewright::promisedDivisor(func::FuncOp kernel, int64_t operand,
                                     int64_t dim) {
   auto promises = kernel->getAttrOfType<DenseI64ArrayAttr>(kDivisibleAttr);

@@ -16,6 +16,7 @@
 //     linalg.generic … (pixel, f, kh, kw, c) …
 //
 // What the host gives stays what it was: images and merged dims say how they go together.
+// Of any number of images there are any number of pixels, tensor<?x3x3x64xf16>.
 // Where this cannot be, the aligned variant stays, and says why.
 
 #include "Kernels.h"
@@ -50,6 +51,7 @@ public:
 private:
   bool describe(Im2colOp windows, std::string &why);
   bool checkOps(std::string &why);
+  bool checkSizes(std::string &why);
   bool isPixelLoop(linalg::LinalgOp op, unsigned loop) const {
     return pixelClasses.contains(info.getClasses(op)[loop]);
   }
@@ -71,6 +73,7 @@ private:
   /// Loops of the root that run over pixels, outermost first, and their classes.
   SmallVector<unsigned> loops;
   llvm::SmallDenseSet<unsigned> pixelClasses;
+  /// Of all images; kDynamic where their number is open.
   int64_t pixels = 1;
   ImageAttr image;
   /// What the kernel reads: dims of the view, the pixels' as one.
@@ -114,7 +117,8 @@ bool ImageReader::describe(Im2colOp windows, std::string &why) {
     return fail("the image is padded by what is no constant");
   auto images = cast<RankedTensorType>(pad ? pad.getSource().getType() : source.getType());
   auto view = cast<RankedTensorType>(windows.getType());
-  if (!images.hasStaticShape() || !view.hasStaticShape())
+  if (ShapedType::isDynamicShape(images.getShape().drop_front()) ||
+      ShapedType::isDynamicShape(view.getShape().drop_front()))
     return fail("sizes of images are not static");
   if (pad && !isZeroFill(getConstantFill(pad)))
     return fail("the image is padded by what is not zero");
@@ -169,11 +173,14 @@ bool ImageReader::describe(Im2colOp windows, std::string &why) {
             stride = layout.getStrides()[*place];
     if (ShapedType::isDynamic(stride) || stride % step)
       return fail("strides of the image are not static");
-    if (dim == 0 && !tap && step == 1 && !isPadded) {
+    if (dim == 0 && !tap && step == 1 && !isPadded &&
+        (ShapedType::isStatic(extent) || *place == 0)) {
       dims.push_back(extent);
       strides.push_back(stride);
       continue;
     }
+    if (ShapedType::isDynamic(extent))
+      return fail("sizes of images are not static");
     // One image.
     if (dim == 0) {
       dims.push_back(1);
@@ -249,6 +256,38 @@ bool ImageReader::checkOps(std::string &why) {
   return true;
 }
 
+/// Whether nothing is open but the number of images, which dim 0 of operands tells.
+bool ImageReader::checkSizes(std::string &why) {
+  auto fail = [&](const Twine &text) {
+    why = text.str();
+    return false;
+  };
+  auto isOfPixels = [&](Value value) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    return value == operand->get() ||
+           (argument && mergedOperands.contains(operandNumber(argument)));
+  };
+  for (BlockArgument argument : kernel.getArguments()) {
+    auto type = dyn_cast<ShapedType>(argument.getType());
+    if (type && !type.hasStaticShape() &&
+        (ShapedType::isDynamicShape(type.getShape().drop_front()) || !isOfPixels(argument)))
+      return fail("sizes are not static");
+  }
+  // Once the first dim counts pixels, these sizes do as well.
+  for (Operation &op : kernel.getBody().front()) {
+    auto dim = dyn_cast<tensor::DimOp>(op);
+    if (dim && (!isOfPixels(dim.getSource()) || dim.getConstantIndex() != 0 ||
+                !llvm::all_of(dim->getUsers(), llvm::IsaPred<tensor::EmptyOp>)))
+      return fail("the kernel computes with sizes");
+    if (auto empty = dyn_cast<tensor::EmptyOp>(op);
+        empty && !llvm::all_of(empty.getDynamicSizes(), [](Value size) {
+          return size.getDefiningOp<tensor::DimOp>();
+        }))
+      return fail("the kernel has tensors of a size of their own");
+  }
+  return true;
+}
+
 bool ImageReader::find(std::string &why) {
   linalg::LinalgOp root = info.getRoot();
   Im2colOp windows;
@@ -277,11 +316,6 @@ bool ImageReader::find(std::string &why) {
   if (info.split || !product.batch.empty() || product.perElement != 1)
     return fail(info.split ? "the sum is computed in parts"
                            : "the product has loops of batches, or groups");
-  if (!llvm::all_of(kernel.getArgumentTypes(), [](Type type) {
-        auto shaped = dyn_cast<ShapedType>(type);
-        return !shaped || shaped.hasStaticShape();
-      }))
-    return fail("sizes are not static");
   SmallVector<int64_t> extents = root.getStaticLoopRanges();
   // In the order in which the result has them.
   AffineMap result = root.getMatchingIndexingMap(root.getDpsInitOperand(0));
@@ -291,14 +325,21 @@ bool ImageReader::find(std::string &why) {
     };
     return position(a) < position(b);
   });
+  bool isOpen = false;
   for (unsigned loop : loops) {
     pixelClasses.insert(info.getClasses(root)[loop]);
-    if (llvm::MulOverflow(pixels, extents[loop], pixels) || pixels >= INT32_MAX)
+    if (ShapedType::isDynamic(extents[loop]))
+      isOpen = true;
+    else if (llvm::MulOverflow(pixels, extents[loop], pixels) || pixels >= INT32_MAX)
       return fail("the result has 2^31 pixels or more");
   }
   if (pixelClasses.size() != loops.size())
     return fail("two loops of pixels are one and the same");
-  return describe(windows, why) && checkOps(why);
+  if (!describe(windows, why) || !checkOps(why) || !checkSizes(why))
+    return false;
+  if (isOpen)
+    pixels = ShapedType::kDynamic;
+  return true;
 }
 
 RankedTensorType ImageReader::merge(RankedTensorType type) const {

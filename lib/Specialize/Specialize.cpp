@@ -39,7 +39,9 @@ using namespace tilewright;
 /// instruction, a small block; and, where warpgroups multiply, fewer than fill the machine
 /// with their large tiles.
 static constexpr int64_t kShapeClasses[] = {1, 16, 64, 128, 256, 512};
-/// Of them without warpgroups, and of processors, whose blocks are clipped at little cost:
+/// Images whose pixels are such rows.
+static constexpr int64_t kImageClasses[] = {1, 4, 16};
+/// Of the former without warpgroups, and of processors, whose blocks are clipped at little cost:
 /// but one row is no product.
 static constexpr size_t kOfWarps = 3, kOfProcessors = 1;
 
@@ -156,15 +158,24 @@ static bool canSumInClusters(linalg::LinalgOp root, TargetAttr target) {
          });
 }
 
-/// The classes of rows of a kernel's product. Rows of several loops, of images say, have copy
-/// engines where all are known.
-static ArrayRef<int64_t> shapeClassesOf(linalg::LinalgOp root, TargetAttr target) {
+/// The classes of a kernel's product: how many `rows` there are at most.
+static SmallVector<int64_t> shapeClassesOf(const KernelInfo &info, const LoopClass &rows,
+                                           TargetAttr target) {
   ArrayRef<int64_t> classes(kShapeClasses);
   if (target.getFact("subgroup", 0) == 1)
-    return classes.take_front(kOfProcessors);
-  Contraction product = *matchContraction(root);
+    return SmallVector<int64_t>(classes.take_front(kOfProcessors));
+  func::FuncOp kernel = info.kernel;
+  int64_t pixels =
+      pixelsPerImage(kernel, operandNumber(kernel.getArgument(rows.argument)), rows.dim);
+  if (pixels > 1)
+    return llvm::map_to_vector(ArrayRef(kImageClasses),
+                               [&](int64_t images) { return images * pixels; });
+  // Rows of several loops have no copy engines.
+  const Contraction &product = *info.getContraction(info.root);
   bool isMatrix = product.m.size() == 1 && product.n.size() == 1;
-  return isMatrix && isForWarpgroups(root, target) ? classes : classes.take_front(kOfWarps);
+  return SmallVector<int64_t>(isMatrix && isForWarpgroups(info.root, target)
+                                  ? classes
+                                  : classes.take_front(kOfWarps));
 }
 
 bool tilewright::isProgramForm(func::FuncOp kernel) {
@@ -204,7 +215,7 @@ LogicalResult tilewright::addShapeVariants(ModuleOp program) {
     OpBuilder b(kernel);
     // Nibbles are multiplied by matrix instructions only, which take eight rows.
     bool isPacked = matchContraction(info->root)->perElement > 1;
-    for (int64_t most : shapeClassesOf(info->root, target)) {
+    for (int64_t most : shapeClassesOf(*info, rows, target)) {
       if (isPacked && most < 8)
         continue;
       IRMapping mapping;

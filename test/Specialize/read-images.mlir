@@ -104,9 +104,19 @@ func.func @channels_first(%x: tensor<2x64x18x18xf16>, %w: tensor<128x64x3x3xf16>
   return %r : tensor<2x128x16x16xf32>
 }
 
-// Any number of images; asking how many there are is not reading them.
-// CHECK-LABEL: func.func private @any_number_matmul_0_aligned
-// CHECK-SAME: not read through an im2col tensor map: sizes are not static
+// Any number of images; asking how many there are is not reading them. One, four and sixteen of them have variants of
+// their own.
+// CHECK-LABEL: func.func private @any_number_matmul_0_im2col_upto256(
+// CHECK-SAME: tensor<?x3x3x64xf16>, %{{.*}}: tensor<3x3x64x128xf16>, %{{.*}}: tensor<?x128xf32>
+// CHECK-SAME: tilewright.at_most = array<i64: 2, 0, 256>
+// CHECK-SAME: dims = [?, 18, 18, 64], strides = [20736, 1152, 64], places = [16, 16], lower = [0, 0], upper = [-2, -2]
+// CHECK-LABEL: func.func private @any_number_matmul_0_im2col_upto1024(
+// CHECK-LABEL: func.func private @any_number_matmul_0_im2col_upto4096(
+// CHECK-LABEL: func.func private @any_number_matmul_0_im2col(
+// CHECK-NOT: tilewright.at_most
+// CHECK-SAME: tilewright.merged = array<i64: 1, 1, 3>
+// CHECK-NOT: @any_number_matmul_0_aligned
+// CHECK-LABEL: func.func private @any_number_matmul_0(
 func.func @any_number(%x: tensor<?x18x18x64xf16>, %w: tensor<3x3x64x128xf16>) -> tensor<?x16x16x128xf32> {
   %c0 = arith.constant 0 : index
   %zero = arith.constant 0.0 : f32
@@ -116,4 +126,21 @@ func.func @any_number(%x: tensor<?x18x18x64xf16>, %w: tensor<3x3x64x128xf16>) ->
   %r = linalg.conv_2d_nhwc_hwcf ins(%x, %w : tensor<?x18x18x64xf16>, tensor<3x3x64x128xf16>)
       outs(%f : tensor<?x16x16x128xf32>) -> tensor<?x16x16x128xf32>
   return %r : tensor<?x16x16x128xf32>
+}
+
+// What has a size of its own stays with it.
+// CHECK-LABEL: func.func private @any_rows_matmul_0_aligned
+// CHECK-SAME: not read through an im2col tensor map: sizes of images are not static
+func.func @any_rows(%x: tensor<2x?x18x64xf16>, %w: tensor<1x3x64x128xf16>, %c: tensor<2x?x16x128xf32>) -> tensor<2x?x16x128xf32> {
+  %r = linalg.conv_2d_nhwc_hwcf ins(%x, %w : tensor<2x?x18x64xf16>, tensor<1x3x64x128xf16>)
+      outs(%c : tensor<2x?x16x128xf32>) -> tensor<2x?x16x128xf32>
+  return %r : tensor<2x?x16x128xf32>
+}
+
+// CHECK-LABEL: func.func private @any_filters_matmul_0_aligned
+// CHECK-SAME: not read through an im2col tensor map: sizes are not static
+func.func @any_filters(%x: tensor<?x18x18x64xf16>, %w: tensor<3x3x64x?xf16>, %c: tensor<?x16x16x?xf32>) -> tensor<?x16x16x?xf32> {
+  %r = linalg.conv_2d_nhwc_hwcf ins(%x, %w : tensor<?x18x18x64xf16>, tensor<3x3x64x?xf16>)
+      outs(%c : tensor<?x16x16x?xf32>) -> tensor<?x16x16x?xf32>
+  return %r : tensor<?x16x16x?xf32>
 }

@@ -32,10 +32,6 @@ mlir::FailureOr<llvm::json::Object>
 describeVariant(mlir::func::FuncOp kernel, llvm::StringRef entry,
                 const llvm::json::Value &guard);
 
-/// The JSON expression of an affine expression over (operand, dim) symbols.
-llvm::json::Value toExpression(mlir::AffineExpr expr,
-                               llvm::ArrayRef<int64_t> dims);
-
 } // namespace tilewright
 
 #endif

@@ -53,6 +53,10 @@ ImageAttr getImage(mlir::func::FuncOp kernel, int64_t operand);
 /// kernel's.
 int64_t getMergedDims(mlir::func::FuncOp kernel, int64_t operand);
 
+/// How many pixels an image has, if dim `dim` of the kernel's `operand` counts pixels where
+/// the host counts images; else 1.
+int64_t pixelsPerImage(mlir::func::FuncOp kernel, int64_t operand, int64_t dim);
+
 /// What dim `dim` of `operand` is promised to be a multiple of: 1 where nothing is.
 int64_t promisedDivisor(mlir::func::FuncOp kernel, int64_t operand, int64_t dim);
 

@@ -292,7 +292,8 @@ def Tilewright_ImageAttr : Tilewright_Attr<"Image", "image"> {
     of image after image, the dims between are taps of its filter, the last are
     channels. In memory are images: `dims` and `strides` (elements; of all but the
     last, which is 1) are theirs, the number of images first, then up to three
-    dims of space, then channels. The other entries are for each dim of space:
+    dims of space, then channels. A number of images that is open, `?`, is dim 0 of
+    what the host gives as the operand. The other entries are for each dim of space:
     `places`, how many pixels the result has; `lower`, where the first window
     begins, negative in front of the image; `upper`, where, counted from the end
     of the image, no window begins any more; `steps` from window to window;
@@ -312,7 +313,7 @@ def Tilewright_ImageAttr : Tilewright_Attr<"Image", "image"> {
     ArrayRefParameter<"int64_t">:$upper, ArrayRefParameter<"int64_t">:$steps,
     ArrayRefParameter<"int64_t">:$taps, ArrayRefParameter<"int64_t">:$dilations);
   let assemblyFormat = [{
-    `<` `dims` `=` `[` $dims `]` `,` `strides` `=` `[` $strides `]` `,`
+    `<` `dims` `=` `[` custom<Sizes>($dims) `]` `,` `strides` `=` `[` $strides `]` `,`
         `places` `=` `[` $places `]` `,` `lower` `=` `[` $lower `]` `,`
         `upper` `=` `[` $upper `]` `,` `steps` `=` `[` $steps `]` `,`
         `taps` `=` `[` $taps `]` `,` `dilations` `=` `[` $dilations `]` `>`

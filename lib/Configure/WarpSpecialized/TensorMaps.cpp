@@ -39,7 +39,7 @@ std::string tilewright::whyNoImageMap(ImageAttr image, int64_t bytes) {
   auto of = [](int64_t value) { return std::to_string(value); };
   std::string maps = "; an im2col map of " + of(space) + " dims of space takes ";
   for (int64_t dim : image.getDims())
-    if (!isDim(dim))
+    if (ShapedType::isStatic(dim) && !isDim(dim))
       return " has images of " + of(dim) + " elements along a dim" + maps + "1 to 2^32";
   for (int64_t stride : image.getStrides())
     if (!isStride(stride * bytes))

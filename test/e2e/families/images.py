@@ -1,7 +1,8 @@
 # Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Convolutions of images, whose windows a copy engine gathers on sm_90a: padding, steps between windows and between taps,
-several images in a tile, one to three dims of space, channels of no whole step; each technique; what is fused behind.
+several images in a tile, any number of them, one to three dims of space, channels of no whole step; each technique; what is
+fused behind.
 Channels whose rows are no multiples of 16 bytes take the way of other targets. Images whose channels are outermost, on all.
 """
 
@@ -62,9 +63,12 @@ def config(a, c, m, n, k, taps, groups=1, stages=3, techniques=""):
             f"promote = [0, 1], mma = \"wgmma.m64n{n}{name}\"{registers}{techniques}>}}")
 
 
-def convolution(label, images, a=F16, c=F32, op=None, pinned="", epilogue=None):
+def convolution(label, images, a=F16, c=F32, op=None, pinned="", epilogue=None, numbers=()):
+    """`numbers`: how many images there are, where that is open."""
     name, image, order, output = op or OPS[images.rank]
-    f = Function("images", pair_name(a, c), label, images.dims, targets=("cuda", "cpu-reference"))
+    known = "".join(d for d in images.dims if d != "n")
+    f = Function("images", pair_name(a, c), label, images.dims, bool(numbers), ("cuda", "cpu-reference"), known)
+    sizes = [(f"{number}_images", {"n": number}) for number in numbers] or [("int", {})]
     x, w = f.arg(a, image), f.arg(a, order)
     if any(map(any, images.pads)):
         low, high = ([0, *(p[side] for p in images.pads), 0] for side in (0, 1))
@@ -73,14 +77,15 @@ def convolution(label, images, a=F16, c=F32, op=None, pinned="", epilogue=None):
     sums = f.op(f"linalg.{name}", [x, w], f.zeros(c, output), "{" + attributes + "}")
     terms = int(np.prod([images.dims["c"], *images.taps]))
     if epilogue:
-        return epilogue(f, sums, lambda x, w: images.reference(x, w, order), output)
+        return epilogue(f, sums, lambda x, w: images.reference(x, w, order), output, sizes)
     f.ret(sums)
-    f.case("int", {}, exact_data(a, c, terms + 1) if a.is_float else integers(-9, 9), EXACT,
-           lambda x, w: images.reference(x, w, order))
+    for case, own in sizes:
+        f.case(case, own, exact_data(a, c, terms + 1) if a.is_float else integers(-9, 9), EXACT,
+               lambda x, w: images.reference(x, w, order))
     return f
 
 
-def bias_and_more(f, sums, product, output):
+def bias_and_more(f, sums, product, output, sizes):
     """A bias of each filter, what was there before, at least zero, as f16."""
     bias, residual = f.arg(F32, "f"), f.arg(F16, output)
 
@@ -90,12 +95,13 @@ def bias_and_more(f, sums, product, output):
                   "%t4 = arith.truncf %t3 : f32 to f16"]
         return "%t4"
     f.ret(f.generic(output, [sums, bias, residual], f.empty(F16, output), body))
-    f.case("int", {}, integers(-1, 1), EXACT,
-           lambda x, w, bias, residual: F16.round(np.maximum(product(x, w) + bias + residual, 0)))
+    for case, own in sizes:
+        f.case(case, own, integers(-1, 1), EXACT,
+               lambda x, w, bias, residual: F16.round(np.maximum(product(x, w) + bias + residual, 0)))
     return f
 
 
-def per_image(f, sums, product, output):
+def per_image(f, sums, product, output, sizes):
     """Something of each image is added, which pixels of all images in one row cannot say: the old way."""
     more = f.arg(F32, "nf")
 
@@ -103,8 +109,9 @@ def per_image(f, sums, product, output):
         lines.append(f"%t = arith.addf {value}, {m} : f32")
         return "%t"
     f.ret(f.generic(output, [sums, more], f.empty(F32, output), body))
-    f.case("int", {}, integers(-1, 1), EXACT,
-           lambda x, w, more: product(x, w) + more.reshape(more.shape[0], *[1] * (len(output) - 2), -1))
+    for case, own in sizes:
+        f.case(case, own, integers(-1, 1), EXACT,
+               lambda x, w, more: product(x, w) + more.reshape(more.shape[0], *[1] * (len(output) - 2), -1))
     return f
 
 
@@ -148,6 +155,26 @@ def parts():
         images = Images(3, [9, 10], channels, 128, [3, 3], [2, 1], pads=[(1, 1), (1, 1)])
         yield convolution(label, images, pinned=config(F16, F32, m, 64, 64, 2, groups, 3,
                                                        f", splits = {cluster[-1]}, cluster = {cluster}"), epilogue=epilogue)
+
+
+def numbers():
+    """Any number of images: none, one, as many as a variant is for, one more, many."""
+    ones = [(1, 1), (1, 1)]
+    yield convolution("any", Images(1, [9, 11], 64, 72, [3, 3], pads=ones), numbers=(0, 1, 5, 19))
+    yield convolution("any_strided", Images(1, [13, 10], 32, 64, [3, 2], [2, 3], [1, 2], ones), BF16, numbers=(3, 18))
+    yield convolution("any_one_by_one", Images(1, [9, 9], 64, 64, [1, 1], [2, 2]), numbers=(21,))
+    yield convolution("any_line", Images(1, [37], 64, 64, [5], [2], pads=[(2, 2)]), numbers=(30,))
+    yield convolution("any_volume", Images(1, [4, 5, 6], 32, 64, [2, 3, 2], [1, 2, 1], pads=[(1, 0), (1, 1), (0, 1)]),
+                      numbers=(17,))
+    yield convolution("any_bytes", Images(1, [9, 7], 144, 64, [3, 3], pads=ones), I8, I32, op=FHWC, numbers=(6,))
+    yield convolution("any_fused", Images(1, [9, 10], 64, 64, [3, 3], pads=ones), epilogue=bias_and_more, numbers=(0, 20))
+    yield convolution("any_per_image", Images(1, [9, 10], 64, 64, [3, 3], pads=ones), epilogue=per_image, numbers=(5,))
+    for cluster, more in (([2, 1, 1, 1, 1], ", tma_store = true"), ([1, 2, 1, 1, 1], ", persistent = true")):
+        label = f"any_cluster_{cluster[0]}"
+        yield convolution(label, Images(1, [11, 10], 72, 136, [3, 3], [2, 1], pads=[(1, 1), (1, 0)]), numbers=(13,),
+                          pinned=config(F16, F32, 128, 64, 64, 2, 2, 3, f", cluster = {cluster}{more}"))
+    yield convolution("any_parts", Images(1, [9, 10], 128, 128, [3, 3], [2, 1], pads=ones), numbers=(1, 7),
+                      pinned=config(F16, F32, 64, 64, 64, 2, 1, 3, ", splits = 2, cluster = [1, 1, 1, 1, 2]"))
 
 
 def planes(label, images, a=F32, c=F32, fused=False):
@@ -241,3 +268,4 @@ def functions():
     yield convolution("per_image", Images(2, [9, 10], 64, 64, [3, 3], pads=[(1, 1), (1, 1)]), epilogue=per_image)
     yield from techniques()
     yield from parts()
+    yield from numbers()

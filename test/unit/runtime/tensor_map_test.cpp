@@ -286,6 +286,9 @@ TEST(TensorMapImages, HaveOneTo2To32ElementsAlongADim) {
             "an image has 4294967297 elements along a dim; a tensor map takes 1 to 2^32");
   EXPECT_EQ(images(2, [](TensorMapParam &param) { param.image->dims[0] = 0; }),
             "an image has 0 elements along a dim; a tensor map takes 1 to 2^32");
+  EXPECT_EQ(images(2, [](TensorMapParam &param) { param.image->dims[0] = kOpen; }), "");
+  EXPECT_EQ(images(2, [](TensorMapParam &param) { param.image->dims[1] = kOpen; }),
+            "an image has -1 elements along a dim; a tensor map takes 1 to 2^32");
 }
 
 TEST(TensorMapBox, HasRowsOf16BytesWithinTheSwizzle) {
@@ -384,6 +387,21 @@ TEST_F(TensorMapViewTest, OfImagesHasTheirsAndNotTheOperands) {
   param.image->dims = {1, 1, 2, 8};
   EXPECT_EQ(describe(0, TW_F16, {2, 8}, {}, param),
             "neighbours along dim 2 are 18 bytes apart; a tensor map takes multiples of 16 below 2^40");
+}
+
+TEST_F(TensorMapViewTest, HasAsManyImagesAsItsOperandWhereTheirNumberIsOpen) {
+  TensorMapParam param{{32, 8}, 0, 1, ImageParam{{kOpen, 5, 6, 8}, {240, 48, 8}, {-1, -2}, {-1, 0}, {2, 1}}};
+  TensorMapDesc desc;
+  // 4096 bytes are those of eight images.
+  for (int64_t count : {1, 8}) {
+    ASSERT_EQ(describe(0, TW_F16, {count, 3, 3, 8}, {240, 96, 48, 1}, param, &desc), "");
+    EXPECT_EQ(desc.dims, (std::vector<uint64_t>{8, 6, 5, uint64_t(count)}));
+    EXPECT_EQ(desc.strides, (std::vector<uint64_t>{16, 96, 480}));
+  }
+  EXPECT_EQ(describe(0, TW_F16, {9, 3, 3, 8}, {240, 96, 48, 1}, param),
+            "the images reach beyond the memory of the operand");
+  EXPECT_EQ(describe(0, TW_F16, {(int64_t(1) << 32) + 1, 3, 3, 8}, {240, 96, 48, 1}, param),
+            "there are 4294967297 images; a tensor map takes 1 to 2^32");
 }
 
 /// Copies the box at column x, row y to `out`: 8 rows of 16 f32.

@@ -28,13 +28,28 @@ void pause() {
 #endif
 }
 
-template <typename Done> bool spinUntil(Done done) {
-  for (int i = 0; i < kSpins; ++i) {
+template <typename Done, typename Futile>
+bool spinUntil(Done done, Futile futile) {
+  for (int i = 0; i < kSpins && !futile(); ++i) {
     if (done())
       return true;
     pause();
   }
   return done();
+}
+
+// What is done under a queue's lock is short: whoever finds it taken looks a few times
+// more, since going to sleep and being woken takes far longer.
+std::unique_lock<std::mutex> lockSoon(std::mutex &mutex) {
+  constexpr int tries = 100;
+  std::unique_lock<std::mutex> lock(mutex, std::try_to_lock);
+  for (int i = 0; i < tries && !lock; ++i) {
+    pause();
+    (void)lock.try_lock();
+  }
+  if (!lock)
+    lock.lock();
+  return lock;
 }
 
 std::string seconds(uint64_t nanoseconds) {
@@ -176,73 +191,152 @@ CpuStream::~CpuStream() {
 
 void CpuStream::abandon() {
   // Tasks let go of memory and code, which may take locks of others.
-  std::list<State::Queued> dropped;
+  std::list<Queued> dropped;
   std::unique_lock<std::mutex> lock(state->mutex);
   state->finished += state->tasks.size();
   dropped.swap(state->tasks);
+  dropped.splice(dropped.end(), state->done);
+  state->awaited = 0;
   state->finishedOne.wait(lock, [&] { return !state->copying; });
+  state->awaited = UINT64_MAX;
+}
+
+void CpuStream::Queued::run() {
+  if (kind == Kind::Kernel) {
+    launch.run();
+  } else if (kind == Kind::Mark) {
+    {
+      std::lock_guard<std::mutex> lock(point->mutex);
+      point->reached = std::max(point->reached, number);
+      point->time = Clock::now();
+    }
+    point->reachedAgain.notify_all();
+  } else {
+    task();
+  }
+}
+
+void CpuStream::Queued::clear() {
+  task = nullptr;
+  launch.kernel.reset();
+  launch.buffers.clear();
+  launch.params.clear();
+  point.reset();
+}
+
+void CpuStream::State::finishOne(std::unique_lock<std::mutex> &lock) {
+  if (++finished < awaited)
+    return;
+  // Whoever sleeps for it has the lock until then.
+  if (!lock)
+    lock = lockSoon(mutex);
+  lock.unlock();
+  finishedOne.notify_all();
 }
 
 void CpuStream::work(std::shared_ptr<State> state,
                      std::shared_ptr<CpuDeviceState> device) {
+  std::list<Queued> one; // what runs, or has run
+  std::unique_lock<std::mutex> lock(state->mutex, std::defer_lock);
   for (;;) {
-    spinUntil([&] { return state->enqueued > state->finished; });
-    Task task;
-    bool dropped, marks;
-    {
-      std::unique_lock<std::mutex> lock(state->mutex);
+    if (!lock)
+      lock = lockSoon(state->mutex);
+    state->done.splice(state->done.end(), one);
+    if (state->tasks.empty() && !state->stop) {
+      lock.unlock();
+      if (!spinUntil([&] { return state->enqueued > state->finished; },
+                     [&] { return device->handedOut > 0; })) {
+        // Nobody has come for these.
+        lock = lockSoon(state->mutex);
+        one.swap(state->done);
+        lock.unlock();
+        one.clear();
+      }
+      lock = lockSoon(state->mutex);
       state->arrived.wait(lock,
                           [&] { return state->stop || !state->tasks.empty(); });
-      if (state->tasks.empty())
-        return;
-      task = std::move(state->tasks.front().task);
-      dropped = device->lost;
-      Kind kind = state->tasks.front().kind;
-      state->copying = kind == Kind::Copy && !dropped;
-      marks = kind == Kind::Mark && !dropped;
-      state->tasks.pop_front();
     }
-    if (!dropped && !marks)
-      task();
-    {
-      // Whoever hears of a mark finds the stream there too.
-      std::lock_guard<std::mutex> lock(state->mutex);
-      if (marks)
-        task();
-      state->copying = false;
-      ++state->finished;
+    if (state->tasks.empty())
+      return;
+    one.splice(one.begin(), state->tasks, state->tasks.begin());
+    Queued &task = one.front();
+    if (device->lost) {
+    } else if (task.kind == Kind::Mark) {
+      // Whoever hears of it finds the stream there too.
+      task.run();
+    } else {
+      bool copies = task.kind == Kind::Copy;
+      state->copying = copies;
+      lock.unlock();
+      task.run();
+      if (copies) {
+        lock = lockSoon(state->mutex);
+        state->copying = false;
+      }
     }
-    task = nullptr;
-    state->finishedOne.notify_all();
+    state->finishOne(lock);
   }
 }
 
-template <typename Taken>
-Status CpuStream::enqueue(Kind kind, Task task, Taken taken) {
+void CpuStream::takeBack() {
+  std::list<Queued> done;
+  {
+    std::unique_lock<std::mutex> lock = lockSoon(state->mutex);
+    done.swap(state->done);
+  }
+  // What they let go of may take locks of others: not under the queue's.
+  for (Queued &queued : done)
+    queued.clear();
+  constexpr size_t most = 64;
+  spare.splice(spare.end(), done);
+  if (spare.size() > most)
+    spare.resize(most);
+}
+
+template <typename Fill>
+Status CpuStream::enqueue(Kind kind, Fill fill) {
   if (Status s = device->check())
     return s;
-  std::list<State::Queued> one;
-  one.push_back({std::move(task), kind});
+  if (spare.empty())
+    takeBack();
+  std::list<Queued> one;
+  if (spare.empty())
+    one.emplace_back();
+  else
+    one.splice(one.begin(), spare, spare.begin());
+  one.front().kind = kind;
+  fill(one.front());
   {
-    std::lock_guard<std::mutex> lock(state->mutex);
+    std::unique_lock<std::mutex> lock = lockSoon(state->mutex);
+    if (kind == Kind::Mark) {
+      // Known when the task is certain to come: nobody must wait for another.
+      CpuEvent::State &point = *one.front().point;
+      std::lock_guard<std::mutex> guard(point.mutex);
+      one.front().number = ++point.recorded;
+    }
     state->tasks.splice(state->tasks.end(), one);
-    ++state->enqueued;
-    taken();
   }
+  // Behind the lock, which the thread takes as soon as it sees this.
+  ++state->enqueued;
   state->arrived.notify_one();
   return Status::ok();
 }
 
-Status CpuStream::enqueue(Kind kind, Task task) {
-  return enqueue(kind, std::move(task), [] {});
+Status CpuStream::enqueueTask(Kind kind, Task task) {
+  return enqueue(kind, [&](Queued &queued) { queued.task = std::move(task); });
 }
 
 Status CpuStream::synchronize(uint64_t deadlineNs) {
   uint64_t wanted = state->enqueued;
   auto done = [&] { return state->finished >= wanted; };
-  if (!device->lost && !spinUntil(done)) {
+  // The pool's threads have the processors for themselves.
+  if (!device->lost &&
+      !spinUntil(done, [&] { return device->handedOut > 0; })) {
     std::unique_lock<std::mutex> lock(state->mutex);
-    if (!waitUntil(state->finishedOne, lock, deadlineNs, *device, done)) {
+    state->awaited = wanted;
+    bool inTime = waitUntil(state->finishedOne, lock, deadlineNs, *device, done);
+    state->awaited = UINT64_MAX;
+    if (!inTime) {
       Status status = missed(*device, "its work did not finish", deadlineNs);
       lock.unlock();
       abandon();
@@ -250,8 +344,10 @@ Status CpuStream::synchronize(uint64_t deadlineNs) {
     }
   }
   // What was dropped counts as finished.
-  if (!device->lost)
+  if (!device->lost) {
+    takeBack();
     return Status::ok();
+  }
   abandon();
   return device->check();
 }
@@ -276,21 +372,21 @@ Status CpuStream::write(DriverBuffer &target, uint64_t offset,
     return outOfMemory("no host memory to stage " + std::to_string(size) +
                        " bytes");
   std::memcpy(staged.get(), source, size);
-  return enqueue(Kind::Copy,
-                 [=] { std::memcpy(to.get(), staged.get(), size); });
+  return enqueueTask(Kind::Copy,
+                     [=] { std::memcpy(to.get(), staged.get(), size); });
 }
 
 Status CpuStream::read(void *target, DriverBuffer &source, uint64_t offset,
                        uint64_t size) {
   std::shared_ptr<char> from = bytesOf(source, offset);
-  return enqueue(Kind::Copy,
-                 [=] { std::memcpy(target, from.get(), size); });
+  return enqueueTask(Kind::Copy,
+                     [=] { std::memcpy(target, from.get(), size); });
 }
 
 Status CpuStream::fill(DriverBuffer &target, uint64_t offset, uint64_t size,
                        uint32_t pattern, uint32_t patternSize) {
   std::shared_ptr<char> to = bytesOf(target, offset);
-  return enqueue(Kind::Copy, [=] {
+  return enqueueTask(Kind::Copy, [=] {
     if (patternSize == 1)
       std::memset(to.get(), static_cast<int>(pattern & 0xff), size);
     else
@@ -304,107 +400,88 @@ Status CpuStream::copy(DriverBuffer &target, uint64_t targetOffset,
                        uint64_t size) {
   std::shared_ptr<char> to = bytesOf(target, targetOffset);
   std::shared_ptr<char> from = bytesOf(source, sourceOffset);
-  return enqueue(Kind::Copy,
-                 [=] { std::memcpy(to.get(), from.get(), size); });
+  return enqueueTask(Kind::Copy,
+                     [=] { std::memcpy(to.get(), from.get(), size); });
 }
 
-namespace {
-
 // Below this, handing blocks out costs more than it gains.
-constexpr uint64_t kInlineNs = 20000;
+static constexpr uint64_t kInlineNs = 20000;
 
-struct Launch {
-  std::shared_ptr<CpuModule::Kernel> kernel;
-  std::shared_ptr<CpuDeviceState> device;
-  std::vector<std::shared_ptr<char>> buffers; // kept while it runs
-  std::vector<uint64_t> params;
-  Extent3 grid;
-
-  // Blocks [begin, end), x fastest; none any more once the device is lost.
-  void run(uint64_t begin, uint64_t end) const {
-    tw_cpu_kernel function = kernel->function;
-    uint32_t x = static_cast<uint32_t>(begin % grid[0]);
-    uint32_t y = static_cast<uint32_t>(begin / grid[0] % grid[1]);
-    uint32_t z = static_cast<uint32_t>(begin / grid[0] / grid[1]);
-    for (uint64_t i = begin; i < end && !device->lost; ++i) {
-      function(params.data(), x, y, z);
-      if (++x == grid[0]) {
-        x = 0;
-        if (++y == grid[1]) {
-          y = 0;
-          ++z;
-        }
+// Blocks [begin, end), x fastest; none any more once the device is lost.
+void CpuLaunch::runBlocks(uint64_t begin, uint64_t end) const {
+  tw_cpu_kernel function = kernel->function;
+  uint32_t x = static_cast<uint32_t>(begin % grid[0]);
+  uint32_t y = static_cast<uint32_t>(begin / grid[0] % grid[1]);
+  uint32_t z = static_cast<uint32_t>(begin / grid[0] / grid[1]);
+  for (uint64_t i = begin; i < end && !device->lost; ++i) {
+    function(params.data(), x, y, z);
+    if (++x == grid[0]) {
+      x = 0;
+      if (++y == grid[1]) {
+        y = 0;
+        ++z;
       }
     }
   }
+}
 
-  // The same, remembering the cost of a block.
-  void runTimed(uint64_t begin, uint64_t end) const {
-    Clock::time_point start = Clock::now();
-    run(begin, end);
-    uint64_t elapsed = static_cast<uint64_t>(
-        std::chrono::nanoseconds(Clock::now() - start).count());
-    kernel->blockNs = elapsed / (end - begin);
-  }
+// The same, remembering the cost of a block.
+void CpuLaunch::runTimed(uint64_t begin, uint64_t end) const {
+  Clock::time_point start = Clock::now();
+  runBlocks(begin, end);
+  uint64_t elapsed = static_cast<uint64_t>(
+      std::chrono::nanoseconds(Clock::now() - start).count());
+  kernel->noteBlock(elapsed / (end - begin));
+}
 
-  void runAll() const {
-    uint64_t count = uint64_t(grid[0]) * grid[1] * grid[2];
-    if (count == 1 || device->threads == 1)
-      return run(0, count);
-    if (count <= kInlineNs / std::max<uint64_t>(kernel->blockNs, 1))
-      return runTimed(0, count);
-    // About eight pieces per thread: even when blocks differ in cost, few
-    // enough to hand out.
-    uint64_t chunk =
-        std::max<uint64_t>(1, count / (uint64_t(device->threads) * 8));
-    device->pool->run(
-        count, chunk,
-        [](void *data, uint64_t begin, uint64_t end) {
-          const Launch *launch = static_cast<const Launch *>(data);
-          if (begin == 0)
-            launch->runTimed(begin, end);
-          else
-            launch->run(begin, end);
-        },
-        const_cast<Launch *>(this));
-  }
-};
-
-} // namespace
+void CpuLaunch::run() const {
+  uint64_t count = uint64_t(grid[0]) * grid[1] * grid[2];
+  if (count == 1 || device->threads == 1)
+    return runBlocks(0, count);
+  if (count <= kInlineNs / std::max<uint64_t>(kernel->blockNs(), 1))
+    return runTimed(0, count);
+  // About eight pieces per thread: even when blocks differ in cost, few
+  // enough to hand out.
+  uint64_t chunk =
+      std::max<uint64_t>(1, count / (uint64_t(device->threads) * 8));
+  ++device->handedOut;
+  device->pool->run(
+      count, chunk,
+      [](void *data, uint64_t begin, uint64_t end) {
+        const CpuLaunch *launch = static_cast<const CpuLaunch *>(data);
+        if (begin == 0)
+          launch->runTimed(begin, end);
+        else
+          launch->runBlocks(begin, end);
+      },
+      const_cast<CpuLaunch *>(this));
+  --device->handedOut;
+}
 
 Status CpuStream::launch(DriverModule &module, uint32_t kernel,
                          const LaunchArgs &args) {
   CpuModule &code = static_cast<CpuModule &>(module);
-  Launch launch{code.kernels[kernel], device, {}, {}, args.grid};
-  launch.params.reserve(args.numBuffers + args.numScalars);
-  launch.buffers.reserve(args.numBuffers);
-  for (size_t i = 0; i < args.numBuffers; ++i) {
-    launch.buffers.push_back(
-        bytesOf(*args.buffers[i].buffer, args.buffers[i].offset));
-    launch.params.push_back(
-        reinterpret_cast<uintptr_t>(launch.buffers.back().get()));
-  }
-  launch.params.insert(launch.params.end(), args.scalars,
-                       args.scalars + args.numScalars);
-  return enqueue(Kind::Kernel,
-                 [launch = std::move(launch)] { launch.runAll(); });
+  return enqueue(Kind::Kernel, [&](Queued &queued) {
+    CpuLaunch &launch = queued.launch;
+    launch.kernel = code.kernels[kernel];
+    launch.device = device.get();
+    launch.grid = args.grid;
+    launch.params.reserve(args.numBuffers + args.numScalars);
+    launch.buffers.reserve(args.numBuffers);
+    for (size_t i = 0; i < args.numBuffers; ++i) {
+      launch.buffers.push_back(
+          bytesOf(*args.buffers[i].buffer, args.buffers[i].offset));
+      launch.params.push_back(
+          reinterpret_cast<uintptr_t>(launch.buffers.back().get()));
+    }
+    launch.params.insert(launch.params.end(), args.scalars,
+                         args.scalars + args.numScalars);
+  });
 }
 
 Status CpuStream::record(DriverEvent &event) {
-  auto point = static_cast<CpuEvent &>(event).state;
-  // Known when the task is certain to come: nobody must wait for another.
-  auto number = std::make_shared<uint64_t>(0);
-  auto mark = [point, number] {
-    {
-      std::lock_guard<std::mutex> lock(point->mutex);
-      point->reached = std::max(point->reached, *number);
-      point->time = Clock::now();
-    }
-    point->reachedAgain.notify_all();
-  };
-  return enqueue(Kind::Mark, mark, [&] {
-    std::lock_guard<std::mutex> lock(point->mutex);
-    *number = ++point->recorded;
+  return enqueue(Kind::Mark, [&](Queued &queued) {
+    queued.point = static_cast<CpuEvent &>(event).state;
   });
 }
 
@@ -415,7 +492,7 @@ Status CpuStream::waitFor(DriverEvent &event) {
     std::lock_guard<std::mutex> lock(point->mutex);
     wanted = point->recorded;
   }
-  return enqueue(Kind::Kernel, [point, wanted, device = device] {
+  return enqueueTask(Kind::Wait, [point, wanted, device = device] {
     std::unique_lock<std::mutex> lock(point->mutex);
     waitUntil(point->reachedAgain, lock, kForever, *device,
               [&] { return point->reached >= wanted; });

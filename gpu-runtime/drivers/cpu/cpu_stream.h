@@ -7,13 +7,14 @@
 // wait can end by its deadline. The device is then lost: queued tasks are
 // dropped, and the running kernel ends before its next block. Nobody waits for
 // that, so what a task uses (memory, code, threads) is shared with it and freed
-// when it ends; a block that never ends keeps it.
+// behind it; a block that never ends keeps it.
 #ifndef TILEWRIGHT_DRIVERS_CPU_CPU_STREAM_H
 #define TILEWRIGHT_DRIVERS_CPU_CPU_STREAM_H
 
 #include "core/driver.h"
 #include "thread_pool.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -29,6 +30,8 @@ struct CpuDeviceState {
   std::unique_ptr<ThreadPool> pool;
   unsigned threads = 1;
   std::atomic<bool> lost{false};
+  /// How many launches are handed out to the pool: nobody spins beside its threads.
+  std::atomic<unsigned> handedOut{0};
 
   /// The first reason stays.
   void lose(const std::string &reason);
@@ -64,10 +67,32 @@ struct CpuModule : DriverModule {
   struct Kernel {
     tw_cpu_kernel function = nullptr;
     std::shared_ptr<void> code; // what the function lives in
-    std::atomic<uint64_t> blockNs{UINT64_MAX}; // unknown
+
+    /// What a block costs; at first unknown, the most. The lesser of the last two
+    /// times, as one may have been interrupted.
+    uint64_t blockNs() const { return std::min(last.load(), before.load()); }
+    void noteBlock(uint64_t ns) { before = last.exchange(ns); }
+
+  private:
+    std::atomic<uint64_t> last{UINT64_MAX}, before{UINT64_MAX};
   };
   // Shared with launches, which may outlive the module on a lost device.
   std::vector<std::shared_ptr<Kernel>> kernels;
+};
+
+/// A kernel, its grid and arguments.
+struct CpuLaunch {
+  std::shared_ptr<CpuModule::Kernel> kernel;
+  std::vector<std::shared_ptr<char>> buffers; // kept while it runs
+  std::vector<uint64_t> params;
+  Extent3 grid{};
+  CpuDeviceState *device = nullptr; // the stream's
+
+  void run() const;
+
+private:
+  void runBlocks(uint64_t begin, uint64_t end) const;
+  void runTimed(uint64_t begin, uint64_t end) const;
 };
 
 class CpuEvent : public DriverEvent {
@@ -114,33 +139,51 @@ public:
 private:
   using Task = std::function<void()>;
   /// A copy ends by itself; a mark tells others how far the stream is.
-  enum class Kind { Copy, Kernel, Mark };
+  enum class Kind { Copy, Wait, Kernel, Mark };
+  /// Used again and again, so that a launch asks for no memory.
+  struct Queued {
+    Kind kind = Kind::Copy;
+    Task task;        // of a copy, of a wait
+    CpuLaunch launch; // of a kernel
+    std::shared_ptr<CpuEvent::State> point; // of a mark, the `number`-th there
+    uint64_t number = 0;
+
+    void run();
+    /// Lets go of all that it uses.
+    void clear();
+  };
+  // In cache lines of their own: what one thread writes, what the other one does, both.
   struct State {
     std::mutex mutex;
     std::condition_variable arrived, finishedOne;
-    struct Queued {
-      Task task;
-      Kind kind;
-    };
-    std::list<Queued> tasks;
-    std::atomic<uint64_t> enqueued{0}, finished{0};
+    std::list<Queued> tasks, done;
     bool stop = false;
     bool copying = false; // now
+    std::atomic<uint64_t> awaited{UINT64_MAX}; // how many somebody sleeps for
+    char apart[64];
+    std::atomic<uint64_t> enqueued{0};
+    char apartAgain[64];
+    std::atomic<uint64_t> finished{0};
+
+    /// The lock may be taken or not, before and after.
+    void finishOne(std::unique_lock<std::mutex> &lock);
   };
   explicit CpuStream(std::shared_ptr<CpuDeviceState> device)
       : device(std::move(device)), state(std::make_shared<State>()) {}
   static void work(std::shared_ptr<State> state,
                    std::shared_ptr<CpuDeviceState> device);
-  /// `taken` is called before the task can run, unless it is refused.
-  template <typename Taken>
-  Status enqueue(Kind kind, Task task, Taken taken);
-  Status enqueue(Kind kind, Task task);
+  /// `fill` says what there is to do.
+  template <typename Fill> Status enqueue(Kind kind, Fill fill);
+  Status enqueueTask(Kind kind, Task task);
+  /// What has run lets go of all that it used, and is used again.
+  void takeBack();
   /// On a lost device: drops what is queued, after which nothing touches the
   /// host's memory any more.
   void abandon();
 
   std::shared_ptr<CpuDeviceState> device;
   std::shared_ptr<State> state;
+  std::list<Queued> spare; // of who enqueues
   std::thread thread;
 };
 

@@ -29,6 +29,7 @@ Status toCallValues(size_t count, const tilewright_value *args,
                     std::vector<CallValue> &result) {
   if (count && !args)
     return nullArgument("args");
+  result.reserve(count);
   for (size_t i = 0; i < count; ++i) {
     CallValue value;
     value.kind = static_cast<ValueKind>(args[i].kind);

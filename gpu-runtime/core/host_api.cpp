@@ -7,6 +7,8 @@
 
 #include "core/host_api.h"
 
+#include "core/few.h"
+
 #include <cinttypes>
 #include <cstdarg>
 #include <cstdio>
@@ -16,10 +18,48 @@
 
 using namespace tilewright::runtime;
 
-tw_context::~tw_context() {
-  for (auto &[key, view] : views)
-    if (view->staged)
-      std::free(view->mapped);
+tw_view::~tw_view() {
+  if (staged)
+    std::free(mapped);
+}
+
+CallViews::Place *CallViews::find(const tw_view *view) {
+  auto in = [&](Place *places, size_t count) -> Place * {
+    // Of unrelated memory, perhaps: as numbers.
+    uintptr_t begin = reinterpret_cast<uintptr_t>(places), at = reinterpret_cast<uintptr_t>(view);
+    if (at < begin || at - begin >= count * sizeof(Place))
+      return nullptr;
+    Place &place = places[(at - begin) / sizeof(Place)];
+    return place.view && &*place.view == view ? &place : nullptr;
+  };
+  if (Place *place = in(first, kFirst))
+    return place;
+  for (size_t i = 0; i < more.size(); ++i)
+    if (Place *place = in(more[i].get(), sizeOf(i)))
+      return place;
+  return nullptr;
+}
+
+tw_view *CallViews::add(View view) {
+  if (!unused && fresh == end) {
+    auto places = std::make_unique<Place[]>(sizeOf(more.size()));
+    more.push_back(std::move(places));
+    fresh = more.back().get();
+    end = fresh + sizeOf(more.size() - 1);
+  }
+  Place &place = unused ? *unused : *fresh++;
+  if (&place == unused)
+    unused = place.nextUnused;
+  tw_view &result = place.view.emplace();
+  result.view = std::move(view);
+  return &result;
+}
+
+void CallViews::remove(const tw_view *view) {
+  Place &place = *find(view);
+  place.view.reset();
+  place.nextUnused = unused;
+  unused = &place;
 }
 
 void tw_context::record(Status status) {
@@ -28,15 +68,11 @@ void tw_context::record(Status status) {
 }
 
 tw_view *tw_context::own(View view) {
-  auto owned = std::make_unique<tw_view>();
-  owned->view = std::move(view);
-  tw_view *result = owned.get();
-  views.emplace(result, std::move(owned));
-  return result;
+  return views.add(std::move(view));
 }
 
 bool tw_context::isLive(const tw_view *view, const char *where) {
-  if (views.count(view))
+  if (views.has(view))
     return true;
   record(internalError(std::string(where) + ": the host program passed " +
                        (view ? "a tensor that it has released" : "no tensor")));
@@ -158,17 +194,13 @@ void apiRetain(tw_context *context, tw_view *view) {
 void apiRelease(tw_context *context, tw_view *view) {
   if (!context || !view)
     return;
-  auto found = context->views.find(view);
-  if (found == context->views.end())
+  if (!context->views.has(view))
     return caught(context, [&] {
       context->record(
           internalError("release: the host program released a tensor twice"));
     });
-  if (--view->references > 0)
-    return;
-  if (view->staged)
-    std::free(view->mapped);
-  context->views.erase(found);
+  if (--view->references == 0)
+    context->views.remove(view);
 }
 
 int64_t apiDim(tw_context *context, const tw_view *view, int32_t d) {
@@ -194,12 +226,11 @@ void apiDispatch(tw_context *context, int32_t id, int32_t numViews,
       return context->record(
           internalError("the host program launches dispatch " +
                         std::to_string(id) + " of " + std::to_string(count)));
-    std::vector<const View *> operands;
-    operands.reserve(numViews);
+    Few<const View *> operands(numViews);
     for (int32_t i = 0; i < numViews; ++i) {
       if (!context->isLive(views[i], "dispatch"))
         return;
-      operands.push_back(&views[i]->view);
+      operands[i] = &views[i]->view;
     }
     context->record(context->program.launch(id, context->stream,
                                             operands.data(), operands.size(),

@@ -15,7 +15,8 @@
 
 #include <cstdint>
 #include <memory>
-#include <unordered_map>
+#include <optional>
+#include <vector>
 
 /// A tensor as host code holds it.
 struct tw_view {
@@ -24,14 +25,51 @@ struct tw_view {
   void *mapped = nullptr; // while mapped
   bool mappedForWriting = false;
   bool staged = false; // `mapped` is host memory of the runtime's own
+
+  tw_view() = default;
+  ~tw_view();
+  tw_view(const tw_view &) = delete;
+  tw_view &operator=(const tw_view &) = delete;
 };
+
+namespace tilewright::runtime {
+
+/// The tensors of one call: the first few without memory of their own, more in pieces
+/// that double. A pointer is one of them if it points to a place that has one; nothing
+/// is read through it.
+class CallViews {
+public:
+  CallViews() = default;
+  CallViews(const CallViews &) = delete;
+  CallViews &operator=(const CallViews &) = delete;
+
+  tw_view *add(View view);
+  bool has(const tw_view *view) { return find(view); }
+  /// One of them.
+  void remove(const tw_view *view);
+
+private:
+  struct Place {
+    std::optional<tw_view> view;
+    Place *nextUnused = nullptr;
+  };
+  static constexpr size_t kFirst = 8;
+  static size_t sizeOf(size_t piece) { return kFirst << (piece + 1); }
+  Place *find(const tw_view *view);
+
+  Place first[kFirst];
+  std::vector<std::unique_ptr<Place[]>> more;
+  Place *unused = nullptr;              // had one
+  Place *fresh = first, *end = first + kFirst; // never had
+};
+
+} // namespace tilewright::runtime
 
 /// One call of one function, used by one thread.
 struct tw_context {
   tw_context(tilewright::runtime::Program &program,
              tilewright::runtime::Stream &stream, std::string where)
       : program(program), stream(stream), where(std::move(where)) {}
-  ~tw_context();
   tw_context(const tw_context &) = delete;
   tw_context &operator=(const tw_context &) = delete;
 
@@ -47,7 +85,7 @@ struct tw_context {
   tilewright::runtime::Stream &stream;
   std::string where; // in front of errors that come after the call
   tilewright::runtime::Status error;
-  std::unordered_map<const tw_view *, std::unique_ptr<tw_view>> views;
+  tilewright::runtime::CallViews views;
 };
 
 namespace tilewright::runtime {

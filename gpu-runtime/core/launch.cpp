@@ -13,6 +13,7 @@
 #include "core/program.h"
 
 #include "core/checked.h"
+#include "core/few.h"
 
 #include <algorithm>
 #include <cstring>
@@ -179,8 +180,11 @@ Status evaluateGrid(const VariantDesc &variant, const ExpressionValues &values,
 
 /// What a kernel is given, in the order of its parameters.
 struct Arguments {
-  std::vector<BufferBinding> bindings;
-  std::vector<Buffer *> touched;
+  /// Of at most so many parameters.
+  explicit Arguments(size_t params) : bindings(params), touched(params) {}
+  Few<BufferBinding> bindings;
+  Few<Buffer *> touched;
+  size_t numBuffers = 0;
   ScalarBlock scalars;
 
   Status bindParameters(const DispatchDesc &desc, const VariantDesc &variant,
@@ -190,7 +194,7 @@ struct Arguments {
   /// Pointers into this.
   void setIn(LaunchArgs &args) const {
     args.buffers = bindings.data();
-    args.numBuffers = bindings.size();
+    args.numBuffers = numBuffers;
     args.scalars = scalars.slots.data();
     args.numScalars = scalars.slots.size();
     args.packedScalars = scalars.packed.data();
@@ -208,12 +212,13 @@ Status Arguments::bindParameters(const DispatchDesc &desc,
     const ParamDesc &param = variant.params[i];
     if (param.isBuffer) {
       const View &view = *views[param.operand];
-      bindings.push_back(bind(view, desc.operands[param.operand].written,
-                              values.operands[param.operand].offset));
-      touched.push_back(view.buffer.get());
-      if (limits.binding && bindings.back().size > uint64_t(limits.binding))
+      BufferBinding &binding = bindings[numBuffers];
+      binding = bind(view, desc.operands[param.operand].written,
+                     values.operands[param.operand].offset);
+      touched[numBuffers++] = view.buffer.get();
+      if (limits.binding && binding.size > uint64_t(limits.binding))
         return unsupported("operand " + number(param.operand) + " has " +
-                           number(bindings.back().size) + " bytes; " +
+                           number(binding.size) + " bytes; " +
                            device.info().name + " binds up to " + number(limits.binding));
       continue;
     }
@@ -299,11 +304,11 @@ Status Program::launch(size_t dispatch, Stream &stream,
   if (Status s = owner->lost())
     return failed(std::move(s));
 
-  std::vector<ExpressionOperand> operands(numViews);
+  Few<ExpressionOperand> operands(numViews);
   for (size_t i = 0; i < numViews; ++i)
     operands[i] = describe(*views[i],
                            leadingElements(*views[i], desc.operands[i]));
-  std::vector<int64_t> scalarValues(numScalars);
+  Few<int64_t> scalarValues(numScalars);
   for (size_t i = 0; i < numScalars; ++i)
     scalarValues[i] = normaliseScalar(desc.scalars[i], scalars[i]);
   ExpressionValues values{operands.data(), scalarValues.data()};
@@ -342,7 +347,7 @@ Status Program::launch(size_t dispatch, Stream &stream,
   if (empty)
     return Status::ok();
 
-  Arguments arguments;
+  Arguments arguments(variant.params.size());
   if (Status s = arguments.bindParameters(desc, variant, views, values, limits, *owner))
     return failedVariant(std::move(s));
   arguments.setIn(args);
@@ -351,7 +356,7 @@ Status Program::launch(size_t dispatch, Stream &stream,
     return failedVariant(std::move(s));
   noteStream(stream);
   if (Status s = stream.launch(*slot.module, place.kernel, args,
-                               arguments.touched.data(), arguments.touched.size(),
+                               arguments.touched.data(), arguments.numBuffers,
                                desc.name, &traced))
     return failedVariant(std::move(s));
   return Status::ok();

@@ -5,6 +5,7 @@
 
 #include "core/program.h"
 
+#include "core/few.h"
 #include "core/host_api.h"
 
 #include <algorithm>
@@ -356,7 +357,7 @@ Status Program::invoke(size_t number, const std::string &where, Stream &stream,
     return s;
   std::lock_guard<std::recursive_timed_mutex> lock(stream.mutex);
   tw_context context(*this, stream, where);
-  std::vector<uint64_t> argSlots(inputs.size()), resultSlots(results.size());
+  Few<uint64_t> argSlots(inputs.size()), resultSlots(results.size());
   for (size_t i = 0; i < inputs.size(); ++i)
     argSlots[i] =
         args[i].kind == ValueKind::Scalar

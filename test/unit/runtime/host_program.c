@@ -157,13 +157,20 @@ static void crawlOn(tw_context *c, const uint64_t *args, uint64_t *results) {
   api->dispatch(c, 4, 1, &data, 0, 0);
 }
 
-/* Uses a tensor that it has released, then would read it. */
+/* Has many tensors, releases every other one and makes more in their place. Then uses
+ * one that it has released. */
 static void stale(tw_context *c, const uint64_t *args, uint64_t *results) {
   (void)args, (void)results;
-  int64_t n = 4;
-  tw_view *view = api->alloc(c, TW_I32, 1, &n);
-  api->release(c, view);
-  api->dispatch(c, 2, 1, &view, 0, 0);
+  tw_view *views[50];
+  for (int64_t i = 0; i < 40; ++i)
+    views[i] = api->alloc(c, TW_I32, 1, &i);
+  for (int64_t i = 0; i < 40; i += 2)
+    api->release(c, views[i]);
+  for (int64_t i = 40; i < 50; ++i)
+    views[i] = api->alloc(c, TW_I32, 1, &i);
+  for (int64_t i = 1; i < 50; i += i < 40 ? 2 : 1)
+    api->check_equal(c, api->dim(c, views[i], 0), i, "another tensor");
+  api->dispatch(c, 2, 1, &views[0], 0, 0);
 }
 
 /* The number of the first check that fails, which a kernel computes, and then an

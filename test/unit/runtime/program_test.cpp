@@ -95,7 +95,7 @@ TEST_F(ProgramTest, ErrorsOfTheProgramCarryItsMessage) {
       "9: function 'main': dispatch 'matmul': linalg.matmul: K of the "
       "operands differs (4 vs 5)");
   EXPECT_PRED2(contains, call("stale", {}, results),
-               "passed a tensor that it has released");
+               "dispatch: the host program passed a tensor that it has released");
   // The program is as good as before.
   ASSERT_EQ(call("print", {scalar(uint64_t(0))}, results), "");
 }

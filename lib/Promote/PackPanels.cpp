@@ -24,10 +24,11 @@
 //
 // Whatever an operand is computed from (casts, dequantization, padding) is
 // computed while packing, once. Elements outside of the operand are zeros in
-// the panels, so that the inner loop has no edges; narrow elements are widened
-// there, unless the config names an instruction that multiplies them as they are
-// (`mma = "dot.…"`, `"amx.…"`). For those, the neighbours along the sum that a lane
-// multiplies lie side by side, and a step is one product of what is in memory:
+// the panels, so that the inner loop has no edges; tiles that hang over the result's
+// edge are read and written under masks in a branch of their own. Narrow elements are
+// widened in the panels, unless the config names an instruction that multiplies them as
+// they are (`mma = "dot.…"`, `"amx.…"`). For those, the neighbours along the sum that a
+// lane multiplies lie side by side, and a step is one product of what is in memory:
 //
 //   %ap: steps x k / 2 x m x 2 (of tile registers steps x m x k)
 //   %bp: tiles x steps x k / 2 x n x 2
@@ -146,6 +147,31 @@ void Packer::pack(Panel &panel, IRMapping mapping, Value begin, Value end) {
   writeTile(panel, mapping, tile, step, /*inside=*/false);
 }
 
+/// Whether all that `transfer` accesses at `indices` lies inside of memory, and what `inside`
+/// says; null where that is known.
+Value Packer::isInside(VectorTransferOpInterface transfer, ValueRange indices, Value inside) {
+  for (auto [d, expr] : llvm::enumerate(transfer.getPermutationMap().getResults())) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    if (transfer.isDimInBounds(d) || !dim)
+      continue;
+    Value last = arith::AddIOp::create(
+        b, loc, indices[dim.getPosition()],
+        constant(transfer.getVectorType().getDimSize(d)));
+    Value size =
+        memref::DimOp::create(b, loc, transfer.getBase(), dim.getPosition());
+    Value fits =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, last, size);
+    inside = inside ? arith::AndIOp::create(b, loc, inside, fits) : fits;
+  }
+  return inside;
+}
+
+static void setInBounds(Operation *transfer) {
+  SmallVector<bool> all(cast<VectorTransferOpInterface>(transfer).getVectorType().getRank(),
+                        true);
+  transfer->setAttr("in_bounds", Builder(transfer).getBoolArrayAttr(all));
+}
+
 /// Clones what the indices of the chain's reads are computed from. Returns
 /// whether all they read lies inside of memory, or null where that is known.
 Value Packer::cloneIndices(Panel &panel, IRMapping &mapping) {
@@ -153,27 +179,37 @@ Value Packer::cloneIndices(Panel &panel, IRMapping &mapping) {
     if (llvm::all_of(op->getResultTypes(), llvm::IsaPred<IndexType>))
       b.clone(*op, mapping);
   Value inside;
-  for (Operation *op : panel.chain) {
-    auto read = dyn_cast<vector::TransferReadOp>(op);
-    if (!read)
-      continue;
-    for (auto [d, expr] :
-         llvm::enumerate(read.getPermutationMap().getResults())) {
-      auto dim = dyn_cast<AffineDimExpr>(expr);
-      if (read.isDimInBounds(d) || !dim)
-        continue;
-      Value index =
-          mapping.lookupOrDefault(read.getIndices()[dim.getPosition()]);
-      Value last = arith::AddIOp::create(
-          b, loc, index, constant(read.getVectorType().getDimSize(d)));
-      Value size =
-          memref::DimOp::create(b, loc, read.getBase(), dim.getPosition());
-      Value fits =
-          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, last, size);
-      inside = inside ? arith::AndIOp::create(b, loc, inside, fits) : fits;
+  for (Operation *op : panel.chain)
+    if (auto read = dyn_cast<vector::TransferReadOp>(op)) {
+      auto indices = llvm::map_to_vector(read.getIndices(), [&](Value index) {
+        return mapping.lookupOrDefault(index);
+      });
+      inside = isInside(read, indices, inside);
     }
-  }
   return inside;
+}
+
+/// Clones an op beside the sum. What hangs over the edge of memory in some tiles is accessed
+/// under a mask in those alone.
+void Packer::cloneBeside(Operation &op, IRMapping &mapping) {
+  Operation *copy = b.clone(op, mapping);
+  auto transfer = dyn_cast<VectorTransferOpInterface>(copy);
+  Value inside;
+  if (transfer && !transfer.getMask())
+    inside = isInside(transfer, transfer.getIndices(), {});
+  if (!inside)
+    return;
+  auto branch = scf::IfOp::create(b, loc, op.getResultTypes(), inside,
+                                  /*addThenBlock=*/true, /*addElseBlock=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  Operation *whole = b.clone(*copy);
+  setInBounds(whole);
+  scf::YieldOp::create(b, loc, whole->getResults());
+  copy->moveBefore(branch.elseBlock(), branch.elseBlock()->begin());
+  b.setInsertionPointAfter(copy);
+  scf::YieldOp::create(b, loc, copy->getResults());
+  mapping.map(op.getResults(), branch.getResults());
 }
 
 /// Computes one tile of the panel's operand and writes it to the panel.
@@ -183,9 +219,8 @@ void Packer::writeTile(Panel &panel, IRMapping mapping, Value tile, Value step,
     if (llvm::all_of(op->getResultTypes(), llvm::IsaPred<IndexType>))
       continue;
     Operation *copy = b.clone(*op, mapping);
-    if (auto read = dyn_cast<vector::TransferReadOp>(copy); read && inside)
-      read.setInBoundsAttr(b.getBoolArrayAttr(
-          SmallVector<bool>(read.getVectorType().getRank(), true)));
+    if (isa<vector::TransferReadOp>(copy) && inside)
+      setInBounds(copy);
   }
   Value value = mapping.lookupOrDefault(mma->getOperand(panel.number));
   auto type = cast<VectorType>(value.getType());
@@ -255,10 +290,10 @@ void Packer::writeNest(const Chunk &chunk) {
   for (scf::ForOp loop : nest)
     for (Operation &op : loop.getBody()->without_terminator())
       if (!isa<scf::ForOp>(op) && op.getBlock() != outerSum->getBlock())
-        b.clone(op, mapping);
+        cloneBeside(op, mapping);
   auto cloneUntil = [&](Block::iterator from, Block::iterator to) {
     for (Operation &op : llvm::make_range(from, to))
-      b.clone(op, mapping);
+      cloneBeside(op, mapping);
   };
   if (!nest.empty())
     cloneUntil(outerSum->getBlock()->begin(), outerSum->getIterator());

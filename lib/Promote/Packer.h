@@ -83,7 +83,10 @@ private:
   }
   mlir::Value tileNumber(mlir::Value iv, mlir::Value lower, mlir::Value step);
   void pack(Panel &panel, mlir::IRMapping mapping, mlir::Value begin, mlir::Value end);
+  mlir::Value isInside(mlir::VectorTransferOpInterface transfer, mlir::ValueRange indices,
+                       mlir::Value inside);
   mlir::Value cloneIndices(Panel &panel, mlir::IRMapping &mapping);
+  void cloneBeside(mlir::Operation &op, mlir::IRMapping &mapping);
   void writeTile(Panel &panel, mlir::IRMapping mapping, mlir::Value tile, mlir::Value step,
                  bool inside);
   mlir::Value readStep(Panel &panel, mlir::Value tile, mlir::Value step, mlir::Value element);

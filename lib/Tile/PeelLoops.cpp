@@ -65,7 +65,7 @@ struct PeelLoopsPass
       TargetAttr target = getTarget(func);
       auto config = func->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
       bool ownsLoops = traitsOf(config).ownsLoops;
-      // Later stages take these loops apart, and leave no edges.
+      // Later stages take these loops apart, and tell edges from what is inside.
       if (!func->hasAttr(kPanelsAttr) && !func->hasAttr(kChunksAttr) && !ownsLoops &&
           isKernel(func) && target && target.getFact("subgroup", 1) <= 1)
         peelLoops(func);

@@ -56,6 +56,46 @@ func.func private @chunks(%a: memref<4x21xf32>, %b: memref<32x21xf32>, %c: memre
   return
 }
 
+// The result hangs over the edge in its last column of tiles: there alone it is read and written under masks.
+// CHECK-LABEL: @edge
+// CHECK: scf.for %[[I:.*]] = %c0 to %c4 step %c2
+// CHECK: scf.for %[[J:.*]] = %c0 to %c20 step %c16
+// CHECK: %[[END:.*]] = arith.addi %[[J]], %c16
+// CHECK: %[[INSIDE:.*]] = arith.cmpi sle, %[[END]], %c20
+// CHECK: %[[INIT:.*]] = scf.if %[[INSIDE]] -> (vector<2x16xf32>) {
+// CHECK-NEXT: vector.transfer_read %arg2[%[[I]], %[[J]]], %{{.*}} {in_bounds = [true, true]}
+// CHECK: } else {
+// CHECK-NEXT: vector.transfer_read %arg2[%[[I]], %[[J]]], %{{.*}} {in_bounds = [true, false]}
+// CHECK: %[[R:.*]] = scf.for %{{.*}} iter_args(%{{.*}} = %[[INIT]])
+// CHECK: scf.if %[[INSIDE]] {
+// CHECK-NEXT: vector.transfer_write %[[R]], %arg2[%[[I]], %[[J]]] {in_bounds = [true, true]}
+// CHECK-NEXT: } else {
+// CHECK-NEXT: vector.transfer_write %[[R]], %arg2[%[[I]], %[[J]]] {in_bounds = [true, false]}
+func.func private @edge(%a: memref<4x8xf32>, %b: memref<8x20xf32>, %c: memref<4x20xf32>)
+    attributes {tilewright.kernel, tilewright.lowering_config = #config, tilewright.panels = array<i64: 2, 2, 2>} {
+  %pad = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %c8 = arith.constant 8 : index
+  %c16 = arith.constant 16 : index
+  %c20 = arith.constant 20 : index
+  scf.for %i = %c0 to %c4 step %c2 {
+    scf.for %j = %c0 to %c20 step %c16 {
+      %init = vector.transfer_read %c[%i, %j], %pad {in_bounds = [true, false]} : memref<4x20xf32>, vector<2x16xf32>
+      %r = scf.for %k = %c0 to %c8 step %c4 iter_args(%acc = %init) -> (vector<2x16xf32>) {
+        %x = vector.transfer_read %a[%i, %k], %pad {in_bounds = [true, true]} : memref<4x8xf32>, vector<2x4xf32>
+        %y = vector.transfer_read %b[%k, %j], %pad {in_bounds = [true, false]} : memref<8x20xf32>, vector<4x16xf32>
+        %n = tilewright.mma %x, %y, %acc {maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, #acc]}
+           : vector<2x4xf32>, vector<4x16xf32>, vector<2x16xf32>
+        scf.yield %n : vector<2x16xf32>
+      }
+      vector.transfer_write %r, %c[%i, %j] {in_bounds = [true, false]} : vector<2x16xf32>, memref<4x20xf32>
+    }
+  }
+  return
+}
+
 // One chunk and one tile: no memory for sums, no loops over tiles. Bytes are widened on the way, unsigned ones without sign;
 // what the accumulator starts from and ends in stays.
 // CHECK-LABEL: @widened

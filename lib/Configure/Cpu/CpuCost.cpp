@@ -192,6 +192,30 @@ static double loadFactor(const KernelInfo &info, const TilePlan &plan, TargetAtt
   return 1 + 4 * std::max(0.0, loads - 1) + 0.05 * loads + converts;
 }
 
+/// Of `work` multiply-adds, whether the runtime runs all blocks in one thread.
+static bool isSmallProduct(const KernelInfo &info, double work, TargetAttr target) {
+  /// Of vectors.
+  constexpr double kSmall = 80e3;
+  double lanes = target.getFact("vector_bytes", 32) /
+                 double(bytesPerElement(info.getRoot().getDpsInits()[0].getType()));
+  return matchContractionByRows(info.getRoot()) && work <= kSmall * lanes;
+}
+
+/// More per multiply-add where every column of tiles is a block of its own and the last one
+/// is cut by the edge: nothing tells it from the others, so all of them read and write under
+/// masks, which take long where masks have no registers of their own.
+static double maskFactor(const KernelInfo &info, const TilePlan &plan, TargetAttr target) {
+  constexpr double kMasked = 1.7;
+  std::optional<Contraction> product = matchContractionByRows(info.getRoot());
+  if (!product || plan.panels || target.getFact("vector_bytes", 32) >= 64 ||
+      target.getFact("sve_bits", 0))
+    return 1;
+  unsigned columns = info.getClasses(info.getRoot())[product->n.back()];
+  const ClassTile &tile = plan.classes[columns];
+  int64_t extent = nominalExtent(info.classes[columns]);
+  return tile.step == tile.inner && extent > tile.inner && extent % tile.inner ? kMasked : 1;
+}
+
 double tilewright::estimateCpu(const KernelInfo &info, const TilePlan &plan,
                           TargetAttr target) {
   Counts counts = count(info, plan);
@@ -203,11 +227,14 @@ double tilewright::estimateCpu(const KernelInfo &info, const TilePlan &plan,
     padded *= llvm::divideCeil(int64_t(extent), tile.inner) * tile.inner;
     elements *= tile.inner;
   }
-  double work = padded * (elements + 16) / elements * loadFactor(info, plan, target) /
-                (plan.panels ? plan.panels->speed : 1);
+  double work = padded * (elements + 16) / elements * loadFactor(info, plan, target) *
+                maskFactor(info, plan, target) / (plan.panels ? plan.panels->speed : 1);
   // Blocks of packed operands or of all rows are large: fewer threads have to do. Two
   // that read long rows take most of what memory gives.
   double threads = plan.chunks ? 2 : plan.panels || hasAllRows(info, plan) ? 4 : 16;
+  // What takes no longer than handing it out runs in one thread.
+  if (isSmallProduct(info, padded, target))
+    threads = 1;
   double grain = std::ceil(counts.blocks / threads) * threads;
   work += operandCost(info, plan, target);
   return work * countPasses(info, plan) * grain / counts.blocks + 50 * tiles;

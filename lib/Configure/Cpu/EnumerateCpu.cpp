@@ -243,8 +243,35 @@ static void addColumns(const KernelInfo &info, const Contraction &contraction,
   }
 }
 
+/// Blocks of all columns of a small product: the last tile of a row of tiles alone is cut by
+/// the edge, and a quarter of the second-level cache has the columns' operand.
+static void addWholeRows(const KernelInfo &info, TargetAttr target,
+                         const Contraction &contraction, int64_t rows, int64_t lanes,
+                         std::vector<LoweringConfigAttr> &configs) {
+  unsigned m = contraction.m.back(), n = contraction.n.back();
+  int64_t extent = nominalExtent(info, n), extentM = nominalExtent(info, m);
+  OpOperand &columns = info.getRoot()->getOpOperand(contraction.b);
+  int64_t bytes =
+      sumExtent(info, contraction) * extent * bytesPerElement(columns.get().getType());
+  if (contraction.n.size() != 1 ||
+      ShapedType::isDynamic(info.classes[info.getClasses(info.getRoot())[n]].extent) ||
+      extent <= 2 * lanes || isOddVector(extent, 2 * lanes, lanes) ||
+      bytes > target.getFact("l2_bytes", 256 * 1024) / 4)
+    return;
+  SmallVector<int64_t> block(info.getNumConfigLoops(), 1), thread(block);
+  thread[m] = std::min<int64_t>(rows, llvm::PowerOf2Ceil(extentM));
+  thread[n] = 2 * lanes;
+  block[n] = llvm::alignTo(extent, thread[n]);
+  for (int64_t pieces : {4, 1}) {
+    block[m] = evenPiece(extentM, llvm::divideCeil(extentM, pieces), thread[m]);
+    LoweringConfigAttr config = makeConfig(info, block, thread);
+    if (!llvm::is_contained(configs, config))
+      configs.push_back(config);
+  }
+}
+
 static std::vector<LoweringConfigAttr>
-enumerateContractionCpu(const KernelInfo &info, int64_t lanes,
+enumerateContractionCpu(const KernelInfo &info, TargetAttr target, int64_t lanes,
                         int64_t registers) {
   Contraction contraction = *matchContractionByRows(info.getRoot());
   unsigned m = contraction.m.back(), n = contraction.n.back(),
@@ -276,6 +303,7 @@ enumerateContractionCpu(const KernelInfo &info, int64_t lanes,
           configs.push_back(config);
       }
   addColumns(info, contraction, most, lanes, registers, configs);
+  addWholeRows(info, target, contraction, most, lanes, configs);
   return configs;
 }
 
@@ -427,7 +455,7 @@ enumerateTasks(const KernelInfo &info, TargetAttr target, bool reduces) {
 std::vector<LoweringConfigAttr> CpuContraction::enumerate(const KernelInfo &info,
                                                           TargetAttr target) const {
   int64_t lanes = lanesOf(info, target), registers = target.getFact("registers", 16);
-  auto configs = enumerateContractionCpu(info, lanes, registers);
+  auto configs = enumerateContractionCpu(info, target, lanes, registers);
   addPacked(info, target, lanes, registers, configs);
   addChunked(info, target, lanes, configs);
   return configs;

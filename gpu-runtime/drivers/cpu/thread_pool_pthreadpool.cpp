@@ -1,8 +1,8 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// ThreadPool on pthreadpool, which balances by stealing and spins briefly
-// between calls.
+// ThreadPool on pthreadpool, which balances by stealing. Its threads sleep between calls:
+// where they spin they take the processor of whoever waits for a launch and makes the next.
 
 #include "thread_pool.h"
 
@@ -33,7 +33,7 @@ public:
           Job *job = static_cast<Job *>(context);
           job->function(job->data, begin, begin + size);
         },
-        &job, count, chunk, /*flags=*/0);
+        &job, count, chunk, PTHREADPOOL_FLAG_YIELD_WORKERS);
   }
   const char *name() const override { return "pthreadpool"; }
 

@@ -1,7 +1,8 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// ThreadPool of std::thread: a shared counter hands out pieces. Between two jobs threads
+// ThreadPool of std::thread, for machines without pthreadpool and OpenMP: a
+// shared counter hands out pieces. Between two jobs threads
 // look for the next one for a while before they sleep, and let others have the processor
 // as they do: the thread that waits for the job and makes the next one is one more than
 // there are processors.

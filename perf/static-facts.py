@@ -83,9 +83,12 @@ def ring_of(ptx):
     they are read."""
     counts = re.findall(r"\bmbarrier\.init\.\S+\s+\[[^\]]*\], (%\w+|\d+);", ptx)
     freed = sum(count != counts[0] for count in counts)
-    producer = ptx.split("setmaxnreg.inc")[0]
-    names = re.findall(r"\bmbarrier\.arrive\.expect_tx\S*\s+_, \[[^\]]*\], (%\w+|\d+);", producer)
-    values = {re.search(rf"\bmov\.b32\s+{name}, (\d+);", ptx)[1] if name[0] == "%" else name for name in names}
+    # Code of the producer may stand behind that of the consumers, which wait for tiles of their own in few kernels.
+    for code in (ptx, ptx.split("setmaxnreg.inc")[0]):
+        names = re.findall(r"\bmbarrier\.arrive\.expect_tx\S*\s+_, \[[^\]]*\], (%\w+|\d+);", code)
+        values = {re.search(rf"\bmov\.b32\s+{name}, (\d+);", ptx)[1] if name[0] == "%" else name for name in names}
+        if len(values) == 1:
+            break
     return freed or len(counts) // 2, int(values.pop()) if len(values) == 1 else None
 
 

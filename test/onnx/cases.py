@@ -7,6 +7,7 @@ faster than processes, and one that crashes or does not end takes nothing along.
 """
 
 import concurrent.futures
+import fnmatch
 import json
 import os
 import pathlib
@@ -111,12 +112,16 @@ def forked(folder, model):
 
 
 def main(out, jobs, names):
-    """Writes the cases of which `names` (a file, a name a line) has the name, or all, and cases.json."""
+    """Writes the cases of which `names` (a file, a name or pattern a line) has the name, or all, and cases.json."""
     out = pathlib.Path(out)
-    wanted = set(pathlib.Path(names).read_text().split()) if names else None
-    cases = [case for case in collect() if wanted is None or case.name.removeprefix("test_") in wanted]
+    wanted = pathlib.Path(names).read_text().split() if names else ["*"]
+    cases = [case for case in collect() if any(fnmatch.fnmatchcase(case.name.removeprefix("test_"), w) for w in wanted)]
+    entries = []
     with concurrent.futures.ThreadPoolExecutor(int(jobs)) as pool:
-        entries = list(pool.map(lambda case: write(case, out / case.name.removeprefix("test_")), cases))
+        for entry in pool.map(lambda case: write(case, out / case.name.removeprefix("test_")), cases):
+            entries.append(entry)
+            if len(entries) % 100 == 0:
+                print(f"lowered {len(entries)} of {len(cases)} cases", file=sys.stderr, flush=True)
     (out / "cases.json").write_text(json.dumps(entries, indent=0))
 
 

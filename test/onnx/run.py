@@ -73,12 +73,24 @@ def environment(options):
 
 
 def lowered(options, names):
-    """What cases.py found, from before where nothing that it is made of changed."""
-    sources = [REQUIREMENTS, HERE / "cases.py", *sorted((ROOT / "python/src/tilewright/_lowering").glob("*.py"))]
-    stamp = hashlib.sha256(b"".join(path.read_bytes() for path in sources) + repr(names).encode()).hexdigest()
+    """What cases.py found, from before where nothing that it is made of changed. `names` may be patterns; None: all."""
+    sources = b"".join(path.read_bytes() for path in
+                       [REQUIREMENTS, HERE / "cases.py", *sorted((ROOT / "python/src/tilewright/_lowering").glob("*.py"))])
+
+    def is_known(folder, names):
+        stamp = hashlib.sha256(sources + repr(names).encode()).hexdigest()
+        known = folder / "stamp"
+        return known.exists() and known.read_text() == stamp, stamp
     folder = options.out / "cases"
+    # Those of a filter are among all, if these are there, and else apart from them.
+    if names is not None and options.filter != "*" and not options.sample:
+        if is_known(folder, None)[0]:
+            names = None
+        else:
+            folder = options.out / "filtered"
+    found, stamp = is_known(folder, names)
     known = folder / "stamp"
-    if not (known.exists() and known.read_text() == stamp):
+    if not found:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         listed = ""
@@ -87,6 +99,7 @@ def lowered(options, names):
             listed.write_text("\n".join(names))
         subprocess.run([sys.executable, HERE / "cases.py", folder, str(options.jobs), str(listed)], check=True)
         known.write_text(stamp)
+    options.cases = folder
     return json.loads((folder / "cases.json").read_text())
 
 
@@ -111,7 +124,7 @@ def complaint(text, code):
 def run_case(options, case, device):
     """(result, reason); results.py says what there is."""
     target, variables = DEVICES[device]
-    folder = options.out / "cases" / case["name"]
+    folder = options.cases / case["name"]
     program = folder / f"{device}.tw"
     program.unlink(missing_ok=True)
     compiler, runner = options.build / "bin/tilewright-compile", options.build / "bin/tilewright-run"
@@ -142,7 +155,7 @@ def agrees_with_oracle(options, case, device):
     """Whether what torch-mlir made says the same by plain loops, or reads beyond its tensors, where plain loops stop: then it
     is not what the ONNX model says."""
     target, variables = DEVICES[device]
-    folder = options.out / "cases" / case["name"]
+    folder = options.cases / case["name"]
     program = folder / f"{device}-oracle.tw"
     code, _ = ended([options.build / "bin/tilewright-compile", folder / "model.mlir", "-o", program,
                      f"--target={target},cpu-reference"], options.timeout)
@@ -204,7 +217,8 @@ def main():
     if pathlib.Path(sys.prefix).resolve() != python.parents[1].resolve():
         os.execv(python, [str(python), *sys.argv])
     chosen = sample(recorded) if options.sample else None
-    cases = lowered(options, sorted(chosen) if chosen is not None else None)
+    filters = options.filter.split(",") if options.filter != "*" else None
+    cases = lowered(options, sorted(chosen) if chosen is not None else filters)
     cases = [case for case in cases if any(fnmatch.fnmatchcase(case["name"], p) for p in options.filter.split(","))]
     jobs = [(case, device) for case in cases if case.get("lowered")
             for device in (chosen[case["name"]] if chosen is not None else options.devices)]

@@ -657,9 +657,10 @@ class Candidates(unittest.TestCase):
         dispatch = {
             "name": "d",
             "operands": [{"dtype": "f16", "shape": [4, 64, 128]}],
-            "variants": [{"grid": [1, 1, 1], "params": [{"tensor_map": 0, "box": [32, 64], "swizzle": 128, "image": {}}]}],
+            "variants": [{"grid": [1, 1, 1], "params": [{"tensor_map": 0, "box": [32, 64], "swizzle": 128, "image": {
+                "dims": [4, 16, 64], "strides": [2048, 64], "lower": [0], "upper": [0], "steps": [1]}}]}],
         }
-        with self.assertRaisesRegex(artifact.NotPredictable, "windows of an image.*can be predicted"):
+        with self.assertRaisesRegex(artifact.NotPredictable, "images are not dense.*can be predicted"):
             artifact.launch_of(dispatch, chip)
         dispatch["variants"][0]["grid"] = [["dim", 0, 0], 1, 1]
         dispatch["operands"][0]["shape"][0] = -1
@@ -686,6 +687,17 @@ class Candidates(unittest.TestCase):
         grid, arguments = artifact.launch_of(dispatch, chip)
         self.assertEqual(grid, [132, 1, 1])
         self.assertEqual(arguments, ["tensormap:box=32x64:swizzle=128:256x128xf16=undefined", "i32=3"])
+
+    def test_launches_of_tensor_maps_of_images(self):
+        """Of images, not of their windows; of an open number as many as the operand has."""
+        image = {"dims": [-1, 16, 18, 64], "strides": [18432, 1152, 64], "lower": [-1, 0], "upper": [-1, -2], "steps": [1, 2]}
+        dispatch = {
+            "name": "d",
+            "operands": [{"dtype": "f16", "shape": [4, 16, 3, 8, 3, 64]}],
+            "variants": [{"grid": [1, 1, 1], "params": [{"tensor_map": 0, "box": [128, 64], "swizzle": 128, "image": image}]}],
+        }
+        expected = ["tensormap:box=128x64:swizzle=128:lower=-1x0:upper=-1x-2:steps=1x2:4x16x18x64xf16=undefined"]
+        self.assertEqual(artifact.launch_of(dispatch, chips.Chip("h100"))[1], expected)
 
     def test_dims_that_are_left_open_have_a_size(self):
         dispatch = {

@@ -104,22 +104,35 @@ KernelDesc describe(const Options &options, const PtxEntry &entry,
 void encodeMap(Device &device, Stream &stream, KernelArgument &argument,
                uint64_t address, std::shared_ptr<Buffer> &memory) {
   const HostTensor &value = argument.buffers.front().value;
+  const MapOptions &map = *argument.map;
   TensorMapDesc desc;
   desc.dtype = value.dtype;
   desc.address = address;
-  desc.swizzle = argument.map->swizzle;
-  desc.fillsNaN = argument.map->fillsNaN;
+  desc.swizzle = map.swizzle;
+  desc.fillsNaN = map.fillsNaN;
   uint64_t stride = dtypeBytes(value.dtype);
   for (size_t i = value.dims.size(); i-- > 0;) {
     desc.dims.push_back(static_cast<uint64_t>(value.dims[i]));
-    desc.box.push_back(argument.map->box[i]);
+    if (map.lower.empty())
+      desc.box.push_back(static_cast<uint32_t>(map.box[i]));
     stride *= desc.dims.back();
     if (i != 0)
       desc.strides.push_back(stride);
   }
+  if (!map.lower.empty()) {
+    // The driver's order is the innermost dim first; steps are of channels and images, too.
+    TensorMapDesc::Image &image = desc.image.emplace();
+    image.lower.assign(map.lower.rbegin(), map.lower.rend());
+    image.upper.assign(map.upper.rbegin(), map.upper.rend());
+    image.steps.assign(1, 1);
+    image.steps.insert(image.steps.end(), map.steps.rbegin(), map.steps.rend());
+    image.steps.push_back(1);
+    image.pixels = static_cast<uint32_t>(map.box[0]);
+    image.channels = static_cast<uint32_t>(map.box[1]);
+  }
   std::array<uint8_t, 128> bytes;
   check(device.driver().encodeTensorMap(desc, bytes));
-  if (!argument.map->isByAddress) {
+  if (!map.isByAddress) {
     std::copy(bytes.begin(), bytes.end(), argument.bytes.begin());
     return;
   }

@@ -136,19 +136,49 @@ void parseBytes(KernelArgument &argument, const std::string &text,
   }
 }
 
-/// "64x32" as two numbers.
-std::vector<uint32_t> parseBox(const std::string &text, size_t index) {
-  std::vector<uint32_t> box;
+/// The numbers of "box=64x32", a number per dim; corners may be negative.
+std::vector<int32_t> parseDims(const std::string &option, size_t index) {
+  size_t equals = option.find('=');
+  std::string name = option.substr(0, equals), text = option.substr(equals + 1);
+  bool isCorner = name == "lower" || name == "upper";
+  std::vector<int32_t> dims;
   for (size_t begin = 0; begin <= text.size();) {
     size_t end = std::min(text.find('x', begin), text.size());
     std::string digits = text.substr(begin, end - begin);
+    bool isNegative = isCorner && startsWith(digits, "-");
+    if (isNegative)
+      digits.erase(0, 1);
     if (digits.empty() || digits.size() > 9 ||
         digits.find_first_not_of("0123456789") != std::string::npos)
-      fail(index, "expected box=NxN, found 'box=" + text + "'");
-    box.push_back(static_cast<uint32_t>(std::stoul(digits)));
+      fail(index, "expected " + name + "=NxN, found '" + option + "'");
+    int32_t value = static_cast<int32_t>(std::stoul(digits));
+    dims.push_back(isNegative ? -value : value);
     begin = end + 1;
   }
-  return box;
+  return dims;
+}
+
+/// Whether box, corners and steps are those of a buffer with `rank` dims.
+void checkMap(MapOptions &map, size_t rank, size_t index) {
+  if (map.lower.empty() && map.upper.empty() && map.steps.empty()) {
+    if (map.box.size() != rank)
+      fail(index, "the box of the tensor map has " + std::to_string(map.box.size()) +
+                      " dims, the buffer " + std::to_string(rank));
+    return;
+  }
+  if (rank < 3)
+    fail(index, "images have a dim of their number, dims of space, and channels; the buffer has " +
+                    std::to_string(rank) + " dims");
+  size_t space = rank - 2;
+  if (map.steps.empty())
+    map.steps.assign(space, 1);
+  for (auto [name, dims] : {std::pair("lower", &map.lower), {"upper", &map.upper}, {"steps", &map.steps}})
+    if (dims->size() != space)
+      fail(index, std::string(name) + "= of the tensor map has " + std::to_string(dims->size()) +
+                      " numbers, the images " + std::to_string(space) + " dims of space");
+  if (map.box.size() != 2)
+    fail(index, "the box of images is pixels x channels, not " + std::to_string(map.box.size()) +
+                    " numbers");
 }
 
 /// Leading KEY=VALUE: pairs, then the buffer.
@@ -158,7 +188,13 @@ void parseTensorMap(KernelArgument &argument, std::string text, size_t index) {
     size_t colon = text.find(':');
     std::string option = text.substr(0, colon);
     if (startsWith(option, "box="))
-      map.box = parseBox(option.substr(4), index);
+      map.box = parseDims(option, index);
+    else if (startsWith(option, "lower="))
+      map.lower = parseDims(option, index);
+    else if (startsWith(option, "upper="))
+      map.upper = parseDims(option, index);
+    else if (startsWith(option, "steps="))
+      map.steps = parseDims(option, index);
     else if (option == "swizzle=32" || option == "swizzle=64" ||
              option == "swizzle=128")
       map.swizzle = static_cast<unsigned>(std::stoul(option.substr(8)));
@@ -173,11 +209,7 @@ void parseTensorMap(KernelArgument &argument, std::string text, size_t index) {
     text = text.substr(colon + 1);
   }
   appendBuffer(argument, text, index);
-  size_t rank = argument.buffers.front().value.dims.size();
-  if (map.box.size() != rank)
-    fail(index, "the box of the tensor map has " +
-                    std::to_string(map.box.size()) + " dims, the buffer " +
-                    std::to_string(rank));
+  checkMap(map, argument.buffers.front().value.dims.size(), index);
   argument.bytes.assign(map.isByAddress ? 8 : 128, 0);
 }
 

@@ -17,6 +17,10 @@
 //                                it (cuTensorMapEncodeTiled), by value; box,
 //                                swizzle (32, 64, 128), fill=nan in any order;
 //                                by=address: the map is in device memory
+//   tensormap:box=128x64:lower=-1x-1:upper=-1x-1:steps=1x1:2x16x16x64xf16=random
+//                                of images (cuTensorMapEncodeIm2col): pixels and
+//                                channels of a box, and along the dims of space the
+//                                corners, and steps from window to window (1)
 //
 // Further kinds of by-value arguments go beside the last two: a word, a colon,
 // and what makes the bytes.
@@ -41,7 +45,9 @@ struct KernelBuffer {
 
 /// What of a tensor map is not the buffer's: the box by dims, outermost first.
 struct MapOptions {
-  std::vector<uint32_t> box;
+  std::vector<int32_t> box;
+  /// Of images; the corners are empty for other maps.
+  std::vector<int32_t> lower, upper, steps;
   unsigned swizzle = 0;
   bool fillsNaN = false;
   /// The kernel gets the address of the map.

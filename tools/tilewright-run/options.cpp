@@ -129,7 +129,7 @@ bool parseOptions(int argc, char **argv, Options &options, int &exitCode) {
                  "without a scalar; struct:{f32:1.5,i32:3,[8xf32=random]}, "
                  "bytes:00ff, bytes:@file, "
                  "tensormap:box=64x64:swizzle=128:256x320xf16 by value "
-                 "(by=address: of a map in memory); --output, --expect and "
+                 "(by=address: of a map in memory; lower=-1x-1:upper=-1x-1: of images); --output, --expect and "
                  "--print are for the buffers, in order")
       ->allow_extra_args(false)
       ->group(ofKernels);

@@ -250,6 +250,16 @@ TEST_F(RunTest, KernelsTakeTensorMaps) {
   EXPECT_PRED2(contains,
                run(withMaps(from + " --arg=tensormap:box=8x32:8x33xf32"), 1),
                "cuTensorMapEncodeTiled failed");
+  EXPECT_PRED2(contains, run(withMaps(from + " --arg=tensormap:box=8x32:lower=-1:8x32xf32"), 1),
+               "argument 1: images have a dim of their number, dims of space, and channels; the buffer has 2 dims");
+  EXPECT_PRED2(contains, run(withMaps(from + " --arg=tensormap:box=8x32:lower=-1x0:upper=-1:2x8x8x32xf32"), 1),
+               "argument 1: upper= of the tensor map has 1 numbers, the images 2 dims of space");
+  EXPECT_PRED2(contains, run(withMaps(from + " --arg=tensormap:box=8x4x32:lower=0:upper=0:2x8x32xf32"), 1),
+               "argument 1: the box of images is pixels x channels, not 3 numbers");
+  EXPECT_PRED2(contains, run(withMaps(from + " --arg=tensormap:box=8x32:lower=0:upper=0:steps=-1:2x8x32xf32"), 1),
+               "expected steps=NxN, found 'steps=-1'");
+  EXPECT_PRED2(contains, run(withMaps(from + " --arg=tensormap:box=8x32:lower=0:upper=0:steps=9:2x8x32xf32"), 1),
+               "cuTensorMapEncodeIm2col failed");
   // A parameter that is the address of a map in memory, of the same copies.
   std::string folderOfPtx = ptx.substr(0, ptx.rfind('/'));
   writeFile(folder + "/tensor.ptx",

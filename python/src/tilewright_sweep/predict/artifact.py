@@ -57,16 +57,20 @@ def with_size(dispatch, size):
 
 def tensor_map_of(name, param, operand):
     """As an argument of tilewright-run."""
-    if "image" in param:
-        raise NotPredictable(
-            f"{name}: parameter {param}: it describes windows of an image, which tilewright-run takes no argument for;"
-            " a config without tensor maps of images (strategy = tiled) can be predicted"
-        )
     merged = param.get("merged", 1)
     shape = [math.prod(operand["shape"][:merged]), *operand["shape"][merged:]]
-    swizzle = f"swizzle={param['swizzle']}:" if param.get("swizzle") else ""
+    options = f"swizzle={param['swizzle']}:" if param.get("swizzle") else ""
+    if "image" in param:
+        image = param["image"]
+        shape = [operand["shape"][0] if dim < 0 else dim for dim in image["dims"]]
+        if image["strides"] != [math.prod(shape[dim:]) for dim in range(1, len(shape))]:
+            raise NotPredictable(
+                f"{name}: parameter {param}: its images are not dense in memory, as the arguments of tilewright-run are;"
+                " a config without tensor maps of images (strategy = tiled) can be predicted"
+            )
+        options += "".join(f"{key}={'x'.join(map(str, image[key]))}:" for key in ("lower", "upper", "steps"))
     box, dims = ("x".join(map(str, values)) for values in (param["box"], shape))
-    return f"tensormap:box={box}:{swizzle}{dims}x{operand['dtype']}=undefined"
+    return f"tensormap:box={box}:{options}{dims}x{operand['dtype']}=undefined"
 
 
 def launch_of(dispatch, chip, variant=None):

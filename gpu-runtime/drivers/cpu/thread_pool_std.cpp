@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // ThreadPool of std::thread, for machines without pthreadpool and OpenMP: a
-// shared counter hands out pieces. Between two jobs threads
-// look for the next one for a while before they sleep, and let others have the processor
-// as they do: the thread that waits for the job and makes the next one is one more than
-// there are processors.
+// shared counter hands out pieces. Between two jobs threads look for the next one
+// for a while before they sleep, and let others have the processor as they do: the
+// thread that waits for the job and makes the next one is one more than there are
+// processors.
 
 #include "thread_pool.h"
 

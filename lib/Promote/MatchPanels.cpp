@@ -143,7 +143,8 @@ LogicalResult Packer::match() {
 
 /// What the config's instruction asks of the operands; nothing where it has none.
 LogicalResult Packer::matchInstruction() {
-  StringAttr name = mma.getInstructionAttr();
+  name = mma.getInstructionAttr();
+  signedness = mma.getSignednessAttr();
   if (!name)
     return success();
   instruction = MatrixInstruction::parse(mma.getContext(), name);
@@ -159,6 +160,8 @@ LogicalResult Packer::matchInstruction() {
                                << name.getValue() << "'";
   }
   rows.alongSum = instruction->tiles;
+  if (turnsRows())
+    turnInstruction();
   return success();
 }
 

@@ -132,7 +132,8 @@ Value Packer::readStepWords(Panel &panel, Value tile, Value step) {
                                    strides);
 }
 
-Value Packer::multiplyWords(Value column, Value step, Value acc) {
+/// The product of a step's words of the rows and of the columns.
+Value Packer::multiplyWords(Value row, Value column, Value acc) {
   // Dims are the loops of the accumulator, then the sum.
   AffineExpr m = b.getAffineDimExpr(0), n = b.getAffineDimExpr(1),
              k = b.getAffineDimExpr(2);
@@ -145,13 +146,13 @@ Value Packer::multiplyWords(Value column, Value step, Value acc) {
   };
   Value operands[2];
   Attribute maps[3];
-  operands[rows.number] = readStepWords(rows, {}, step);
-  operands[columns.number] = readStepWords(columns, column, step);
+  operands[rows.number] = row;
+  operands[columns.number] = column;
   maps[rows.number] = mapOf(rows, m);
   maps[columns.number] = mapOf(columns, n);
   maps[2] = AffineMapAttr::get(AffineMap::get(3, 0, {m, n}, b.getContext()));
-  return MmaOp::create(b, loc, operands[0], operands[1], acc, b.getArrayAttr(maps),
-                       mma.getSignednessAttr(), mma.getInstructionAttr());
+  return MmaOp::create(b, loc, operands[0], operands[1], acc, b.getArrayAttr(maps), signedness,
+                       name);
 }
 
 /// `for t = 0 to count`, which carries the accumulator: what `step` makes of it.
@@ -219,9 +220,12 @@ Value Packer::multiply(const IRMapping &mapping, const Chunk &chunk, Value colum
     }
     return branch.getResult(0);
   }
+  if (turnsRows())
+    init = subtractSurplus(init, column);
   return carry(steps, init, [&](Value step, Value acc) {
     if (instruction)
-      return multiplyWords(column, step, acc);
+      return multiplyWords(readStepWords(rows, {}, step),
+                           readStepWords(columns, column, step), acc);
     for (int64_t i = 0, e = columns.getShape(mma)[columns.sumDim]; i < e; ++i)
       acc = multiplyElement(readStep(rows, {}, step, constant(i)),
                             readStep(columns, column, step, constant(i)), acc);

@@ -34,6 +34,8 @@
 //   %bp: tiles x steps x k / 2 x n x 2
 //   %r = for %t: mma %ap[%t], %bp[%j / 32, %t], %c {instruction = "dot.…"}
 //
+// (TurnRows.cpp has what dot products of two signed or two unsigned operands start from.)
+//
 // A sum over two loops (groups of rows with a scale each, and their rows) is packed and cut
 // into chunks along the outer one; to what multiplies, the steps of both are one loop's:
 //
@@ -86,6 +88,8 @@ void Packer::allocate(int64_t rowTiles, int64_t columnTiles, int64_t steps) {
     rows.memory = alloc({steps}, tileOf(rows));
   columns.memory = alloc({columnTiles, steps}, tileOf(columns));
   element = acc.getElementType();
+  if (turnsRows())
+    allocateSurplus(columnTiles);
   std::optional<int64_t> lower = getConstantIntValue(outerSum.getLowerBound());
   std::optional<int64_t> upper = getConstantIntValue(outerSum.getUpperBound());
   int64_t step = *getConstantIntValue(outerSum.getStep());
@@ -229,12 +233,8 @@ void Packer::writeTile(Panel &panel, IRMapping mapping, Value tile, Value step,
   if (&panel == &columns)
     indices.push_back(tile ? tile : zero);
   indices.push_back(step);
-  if (instruction &&
-      (&panel == &rows ? instruction->turnsRows() : instruction->turnsColumns()))
-    value = arith::XOrIOp::create(
-        b, loc, value,
-        arith::ConstantOp::create(
-            b, loc, DenseElementsAttr::get(type, b.getI8IntegerAttr(-128))));
+  if (&panel == &rows && turnsRows())
+    value = arith::XOrIOp::create(b, loc, value, signBits(type));
   if (instruction)
     return packWords(b, loc, value, panel.order[panel.sumDim], panel.memory, indices,
                      panel.alongSum);
@@ -272,6 +272,8 @@ void Packer::writeNest(const Chunk &chunk) {
   Value steps = affine::AffineApplyOp::create(
       b, loc, (d1 - d0).ceilDiv(*getConstantIntValue(outerSum.getStep())) * innerSteps,
       ValueRange{chunk.begin, chunk.end});
+  if (turnsRows())
+    sumColumns(steps);
   auto enterTiles = [&](Panel &panel, Value &number) {
     if (!panel.tiles)
       return;

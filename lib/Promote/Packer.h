@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What becomes panels of a contraction on a CPU (MatchPanels.cpp), and writes the loops that
-// pack and multiply them (PackPanels.cpp, MultiplyPanels.cpp).
+// pack and multiply them (PackPanels.cpp, MultiplyPanels.cpp, TurnRows.cpp).
 
 #ifndef TILEWRIGHT_LIB_PROMOTE_PACKER_H
 #define TILEWRIGHT_LIB_PROMOTE_PACKER_H
@@ -96,7 +96,13 @@ private:
   mlir::Value areRowsInside(const mlir::IRMapping &mapping, mlir::Value sumIndex);
   mlir::LogicalResult matchInstruction();
   mlir::Value readStepWords(Panel &panel, mlir::Value tile, mlir::Value step);
-  mlir::Value multiplyWords(mlir::Value column, mlir::Value step, mlir::Value acc);
+  mlir::Value multiplyWords(mlir::Value row, mlir::Value column, mlir::Value acc);
+  bool turnsRows() const { return instruction && instruction->turnsRows(); }
+  mlir::Value signBits(mlir::VectorType type);
+  void turnInstruction();
+  void allocateSurplus(int64_t columnTiles);
+  void sumColumns(mlir::Value steps);
+  mlir::Value subtractSurplus(mlir::Value init, mlir::Value column);
   mlir::Value carry(mlir::Value count, mlir::Value init,
                     llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> step);
   mlir::Value multiplyElement(mlir::Value row, mlir::Value column, mlir::Value acc);
@@ -121,10 +127,16 @@ private:
   Panel rows, columns;
   /// The accumulators between chunks; null where there is one chunk.
   mlir::Value sums;
+  /// Of turned rows: a step of one row of sign bits, and, [tiles x] columns, that row times the
+  /// panels of the columns.
+  mlir::Value signRow, surplus;
   /// What reads the rows' operand, if it is not packed.
   mlir::vector::TransferReadOp rowsInPlace;
   /// What multiplies the panels' elements as they are.
   std::optional<MatrixInstruction> instruction;
+  /// As the products of packed words have them.
+  mlir::ArrayAttr signedness;
+  mlir::StringAttr name;
 };
 
 } // namespace tilewright

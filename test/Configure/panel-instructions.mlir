@@ -20,6 +20,17 @@ module attributes {tilewright.target = #tilewright.target<"cpu:x86-64-v4", "cpu"
     return %r : tensor<256x256xi32>
   }
 
+  // Tiles of enough dot products under way, though narrower ones would leave fewer columns empty; steps of four words where eight
+  // would leave half of the last one empty.
+  // CHECK-LABEL: @Ragged
+  // CHECK: thread = [8, 32, 16], {{.*}}mma = "dot.m1n16k4.u8.s32"
+  func.func private @Ragged(%a: tensor<457x100xi8>, %b: tensor<100x330xi8>, %c: tensor<457x330xi32>) -> tensor<457x330xi32>
+      attributes {tilewright.kernel} {
+    %r = linalg.matmul {cast = #linalg.type_fn<cast_unsigned>} ins(%a, %b : tensor<457x100xi8>, tensor<100x330xi8>)
+        outs(%c : tensor<457x330xi32>) -> tensor<457x330xi32>
+    return %r : tensor<457x330xi32>
+  }
+
   // CHECK-LABEL: @OtherTypes
   // CHECK-NOT: mma =
   func.func private @OtherTypes(%a: tensor<256x256xi16>, %b: tensor<256x256xi16>, %c: tensor<256x256xi32>) -> tensor<256x256xi32>

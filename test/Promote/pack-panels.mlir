@@ -198,10 +198,21 @@ func.func private @tiles(%a: memref<2x128xi8>, %b: memref<128x16xi8>, %c: memref
 
 #signed = #tilewright.lowering_config<strategy = simt_contraction, block = [2, 16, 8], thread = [2, 16, 4], mma = "dot.m1n16k4.s8.s32", promote = [0, 1]>
 
-// Dot products take unsigned rows: those of signed bytes have their sign bits turned, columns do not.
+// Dot products take unsigned rows: those of signed bytes have their sign bits turned, columns do not. A row of sign bits times
+// the columns is what the sums start without.
 // CHECK-LABEL: @turned
+// CHECK-DAG: %[[SIGNS:.*]] = memref.alloc() {alignment = 64 : i64} : memref<1x1x4xi8>
+// CHECK-DAG: %[[SURPLUS:.*]] = memref.alloc() {alignment = 64 : i64} : memref<1x16xi32>
+// CHECK-DAG: vector.transfer_write %{{.*}}, %[[SIGNS]]{{.*}} : vector<1x1x4xi8>
 // CHECK-NOT: arith.xori {{.*}} : vector<4x16xi8>
+// CHECK: %[[SUM:.*]] = scf.for
+// CHECK: tilewright.mma %[[SIGNS]], %{{.*}} {instruction = "dot.m1n16k4.u8.s8.s32", {{.*}}signedness = ["unsigned", "signed"]} : memref<1x1x4xi8>, {{.*}}, vector<1x16xi32>
+// CHECK: vector.transfer_write %[[SUM]], %[[SURPLUS]]
 // CHECK: arith.xori %{{.*}}, %{{.*}} : vector<2x4xi8>
+// CHECK: %[[LESS:.*]] = vector.broadcast %{{.*}} : vector<16xi32> to vector<2x16xi32>
+// CHECK: %[[INIT:.*]] = arith.subi %{{.*}}, %[[LESS]]
+// CHECK: scf.for {{.*}} iter_args(%{{.*}} = %[[INIT]])
+// CHECK: tilewright.mma {{.*}} {instruction = "dot.m1n16k4.u8.s8.s32", {{.*}} : {{.*}}, vector<2x16xi32>
 func.func private @turned(%a: memref<2x8xi8>, %b: memref<8x16xi8>, %c: memref<2x16xi32>)
     attributes {tilewright.kernel, tilewright.lowering_config = #signed, tilewright.panels = array<i64: 1, 1, 2>} {
   %zero = arith.constant dense<0> : vector<2x16xi32>

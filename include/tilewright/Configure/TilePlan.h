@@ -44,6 +44,8 @@ struct Panels {
   /// they are multiplied.
   int64_t elementBytes = 4;
   double speed = 1;
+  /// Whether tiles of the matrix unit hold the sums, not vectors.
+  bool inTiles = false;
   /// Whether the rows' operand is read where it lies.
   bool rowsInPlace = false;
 };

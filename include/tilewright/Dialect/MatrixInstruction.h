@@ -58,14 +58,10 @@ struct MatrixInstruction {
   /// Numbers along k in the 32 bits that a lane multiplies.
   int64_t perWord() const { return 32 / operandBits(); }
 
-  /// Dot products multiply unsigned by signed bytes: of two signed operands the panel of the
-  /// accumulator's rows, of two unsigned ones that of its columns has each byte's sign bit
-  /// flipped.
+  /// Dot products multiply unsigned by signed bytes: of two signed or two unsigned operands
+  /// each byte of the accumulator's rows is packed with its sign bit flipped.
   bool turnsRows() const {
-    return panels && !tiles && signedness[0] == "signed" && signedness[1] == "signed";
-  }
-  bool turnsColumns() const {
-    return panels && !tiles && signedness[0] == "unsigned" && signedness[1] == "unsigned";
+    return panels && !tiles && !signedness[0].empty() && signedness[0] == signedness[1];
   }
 
   /// Nothing where `name` is not understood.

@@ -171,10 +171,11 @@ static bool hasAllRows(const KernelInfo &info, const TilePlan &plan) {
 /// More per multiply-add where a register tile of R rows by V vectors loads as much as it
 /// multiplies: R numbers and V vectors for R x V multiply-adds. A little more where it
 /// loads less than that: of equal tiles the larger one waits less. And what it takes to
-/// convert what is loaded.
+/// convert what is loaded. Dot products of words take longer than multiply-adds: few sums
+/// wait for each other.
 static double loadFactor(const KernelInfo &info, const TilePlan &plan, TargetAttr target) {
   std::optional<Contraction> product = matchContractionByRows(info.getRoot());
-  if (!product || (plan.panels && plan.panels->speed != 1))
+  if (!product || (plan.panels && plan.panels->inTiles))
     return 1;
   ArrayRef<unsigned> classes = info.getClasses(info.getRoot());
   double bytes = bytesPerElement(info.getRoot().getDpsInits()[0].getType()), rows = 1;
@@ -189,10 +190,16 @@ static double loadFactor(const KernelInfo &info, const TilePlan &plan, TargetAtt
     auto [convertA, convertB] = conversionCosts(info, *product);
     converts = (convertA * rows + convertB * vectors) / (rows * vectors);
   }
-  return 1 + 4 * std::max(0.0, loads - 1) + 0.05 * loads + converts;
+  /// Dot products that are begun before the first of them has ended: two a cycle, each of
+  /// up to six cycles (uops.info, Zen 4, VDPBF16PS).
+  constexpr double kBegun = 12;
+  double waits = plan.panels && plan.panels->speed != 1
+                     ? std::max(0.0, kBegun / (rows * vectors) - 1)
+                     : 0;
+  return 1 + 4 * std::max(0.0, loads - 1) + 0.05 * loads + waits + converts;
 }
 
-/// Of `work` multiply-adds, whether the runtime runs all blocks in one thread.
+/// Of `work` multiply-adds of a lane, whether the runtime runs all blocks in one thread.
 static bool isSmallProduct(const KernelInfo &info, double work, TargetAttr target) {
   /// Of vectors.
   constexpr double kSmall = 80e3;
@@ -233,7 +240,7 @@ double tilewright::estimateCpu(const KernelInfo &info, const TilePlan &plan,
   // that read long rows take most of what memory gives.
   double threads = plan.chunks ? 2 : plan.panels || hasAllRows(info, plan) ? 4 : 16;
   // What takes no longer than handing it out runs in one thread.
-  if (isSmallProduct(info, padded, target))
+  if (isSmallProduct(info, padded / (plan.panels ? plan.panels->speed : 1), target))
     threads = 1;
   double grain = std::ceil(counts.blocks / threads) * threads;
   work += operandCost(info, plan, target);

@@ -112,16 +112,20 @@ static void addPackedBlocks(const KernelInfo &info, TargetAttr target,
   }
 }
 
+/// What dot products of words of `word` elements take of a sum in a step: eight words, or four
+/// where these leave less of the last step empty.
+static int64_t stepOfWords(int64_t sum, int64_t word) {
+  return llvm::alignTo(sum, 8 * word) == llvm::alignTo(sum, 4 * word) ? 8 * word : 4 * word;
+}
+
 /// Both operands packed for an instruction that multiplies them as they are.
 static void addPanelInstructions(const KernelInfo &info, TargetAttr target,
                                  const Contraction &contraction,
-                                 ArrayRef<int64_t> promote,
+                                 ArrayRef<int64_t> promote, int64_t rowsOfVectors,
                                  std::vector<LoweringConfigAttr> &configs) {
   auto names = target.getFacts().getAs<ArrayAttr>("panel_mma");
   if (!names)
     return;
-  /// Words along the sum that dot products take in a step.
-  constexpr int64_t kWords = 8;
   unsigned m = contraction.m.back(), n = contraction.n.back(),
            k = contraction.k.back();
   // Rows of the operands are read, not gathered.
@@ -136,13 +140,14 @@ static void addPanelInstructions(const KernelInfo &info, TargetAttr target,
     auto instruction = MatrixInstruction::parse(name.getContext(), name);
     if (!instruction || !hasTypesOf(info.getRoot(), contraction, *instruction))
       continue;
-    int64_t rowsFull = instruction->tiles ? 32 : 8;
+    int64_t rowsFull = instruction->tiles ? 32 : rowsOfVectors;
     for (int64_t rows : {rowsFull, rowsFull / 2})
       for (int64_t vectors : {2, 1}) {
         SmallVector<int64_t> thread(info.getNumConfigLoops(), 1);
         thread[m] = std::min(rows, nominalExtent(info, m));
         thread[n] = vectors * instruction->n;
-        thread[k] = instruction->tiles ? instruction->k : kWords * instruction->k;
+        thread[k] = instruction->tiles ? instruction->k
+                                       : stepOfWords(nominalExtent(info, k), instruction->k);
         addPackedBlocks(info, target, contraction, thread, rows,
                         instruction->operandBits() / 8, promote, name, configs);
       }
@@ -167,8 +172,8 @@ static void addPacked(const KernelInfo &info, TargetAttr target, int64_t lanes,
     return;
   SmallVector<int64_t> promote{contraction.a, contraction.b};
   llvm::sort(promote);
-  addPanelInstructions(info, target, contraction, promote, configs);
   int64_t rowsFull = wholeRows(rowsMost, registers >= 32 ? 8 : 6);
+  addPanelInstructions(info, target, contraction, promote, rowsFull, configs);
   for (int64_t rows : {rowsFull, rowsFull / 2})
     for (int64_t vectors : {2, 1}) {
       if (isOddVector(columnsMost, vectors * lanes, lanes))

@@ -134,16 +134,23 @@ Panels tilewright::planPanels(const KernelInfo &info, LoweringConfigAttr config,
                 sum.extent > panels.steps / innerSteps * step;
   int64_t sumBytes = bytesPerElement(root.getDpsInits()[0].getType());
   panels.elementBytes = sumBytes;
+  bool turnsRows = false;
   if (config.getMma()) {
     auto instruction = MatrixInstruction::parse(config.getContext(), config.getMma());
     panels.elementBytes = instruction->operandBits() / 8;
     // Intel's optimization manual, chapter "AMX": 16 cycles for 16 x 16 words.
     panels.speed = instruction->perWord() * (instruction->tiles ? 8 : 1);
+    panels.inTiles = instruction->tiles;
+    turnsRows = instruction->turnsRows();
   }
   panels.rowsInPlace = config.getPromote().size() == 1;
   panels.bytes = (panels.tiles[1] * n + (panels.rowsInPlace ? 0 : m)) * depth *
                      panels.elementBytes +
                  (chunks ? panels.tiles[0] * m * panels.tiles[1] * n : 0) * sumBytes;
+  // A number of each column, and a step of one row (lib/Promote/TurnRows.cpp).
+  if (turnsRows)
+    panels.bytes += panels.tiles[1] * n * sumBytes +
+                    plan.classes[classes[product.k.back()]].step * panels.elementBytes;
   return panels;
 }
 

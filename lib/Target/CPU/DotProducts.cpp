@@ -9,10 +9,8 @@
 //   %word = broadcast of the row's word
 //   %c = vpdpbusd %c, %word, %b[word, vector]
 //
-// VPDPBUSD multiplies unsigned by signed bytes. Of two signed ones the rows' are packed
-// with 128 more (turnsRows in MatrixInstruction.h), and 128 times the columns' sums are
-// subtracted; of two unsigned ones the columns' are packed with 128 less, and 128 times
-// the rows' sums are added. Sums wrap around, so both are exact.
+// VPDPBUSD multiplies unsigned by signed bytes; lib/Promote/TurnRows.cpp makes such operands
+// of two signed or two unsigned ones.
 
 #include "Instructions.h"
 #include "Unroll.h"
@@ -44,11 +42,6 @@ private:
     return VectorType::get({lanes * perWord}, instruction.operands[0]);
   }
   Value index(int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
-  Value splat(int64_t byte) {
-    return arith::ConstantOp::create(
-        b, loc,
-        DenseElementsAttr::get(operandType(), b.getI8IntegerAttr(int8_t(byte))));
-  }
   /// The panel with its words' elements beside each other.
   Value flatten(const PanelOperand &panel) {
     return memref::CollapseShapeOp::create(
@@ -98,50 +91,37 @@ Value DotProducts::multiply(Value sum, Value row, Value column) {
 LogicalResult DotProducts::run() {
   auto type = cast<VectorType>(op.getAcc().getType());
   int64_t count = type.getDimSize(0), width = type.getDimSize(1);
-  if (width % lanes || columns.getType().getRank() != 3 || rows.getType().getRank() != 3)
+  bool isMixed = isFloat() || rows.isUnsigned != columns.isUnsigned;
+  if (!isMixed || width % lanes || columns.getType().getRank() != 3 ||
+      rows.getType().getRank() != 3)
     return op.emitOpError() << "is no product of packed words by '"
                             << *op.getInstruction() << "'";
   flatRows = flatten(rows);
   flatColumns = flatten(columns);
   int64_t words = rows.sum / perWord, vectors = width / lanes;
-  auto zero = [&]() -> Value {
-    return arith::ConstantOp::create(b, loc, b.getZeroAttr(sumType()));
-  };
   SmallVector<Value> sums;
   for (Value row : getRows(b, loc, op.getAcc()))
     for (int64_t v = 0; v < vectors; ++v)
       sums.push_back(vector::ExtractStridedSliceOp::create(b, loc, row, v * lanes,
                                                            lanes, int64_t(1)));
-  // What is subtracted: of vectors of columns, or of rows.
-  SmallVector<Value> surplus(instruction.turnsRows() ? vectors : instruction.turnsColumns() ? count : 0);
-  for (Value &value : surplus)
-    value = zero();
   for (int64_t word = 0; word < words; ++word) {
     SmallVector<Value> operands;
     for (int64_t v = 0; v < vectors; ++v)
       operands.push_back(readColumns(word, v * lanes));
-    for (int64_t v = 0; instruction.turnsRows() && v < vectors; ++v)
-      surplus[v] = multiply(surplus[v], splat(-128), operands[v]);
     for (int64_t row = 0; row < count; ++row) {
       Value operand = readWord(word, row);
       for (int64_t v = 0; v < vectors; ++v)
         sums[row * vectors + v] =
             multiply(sums[row * vectors + v], operand, operands[v]);
-      if (instruction.turnsColumns())
-        surplus[row] = multiply(surplus[row], operand, splat(-128));
     }
   }
   SmallVector<Value> results;
   auto rowType = VectorType::get({width}, instruction.accumulator);
   for (int64_t row = 0; row < count; ++row) {
     Value result = arith::ConstantOp::create(b, loc, b.getZeroAttr(rowType));
-    for (int64_t v = 0; v < vectors; ++v) {
-      Value sum = sums[row * vectors + v];
-      if (!surplus.empty())
-        sum = arith::SubIOp::create(b, loc, sum, surplus[instruction.turnsRows() ? v : row]);
-      result = vector::InsertStridedSliceOp::create(b, loc, sum, result, v * lanes,
-                                                    int64_t(1));
-    }
+    for (int64_t v = 0; v < vectors; ++v)
+      result = vector::InsertStridedSliceOp::create(b, loc, sums[row * vectors + v], result,
+                                                    v * lanes, int64_t(1));
     results.push_back(result);
   }
   op.replaceAllUsesWith(fromRows(b, loc, type, results));

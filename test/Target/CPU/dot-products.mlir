@@ -17,19 +17,3 @@ func.func private @MixedSigns(%a: memref<1x2x4xi8>, %b: memref<1x16x4xi8>, %o: m
   vector.transfer_write %r, %o[%c0, %c0] {in_bounds = [true, true]} : vector<2x16xi32>, memref<2x16xi32>
   return
 }
-
-// Two signed ones, of which the rows' are packed with 128 more: 128 times the columns' sums are subtracted from both rows.
-// CHECK-LABEL: @Signed
-// CHECK-DAG: %[[TOP:.*]] = arith.constant dense<-128> : vector<64xi8>
-// CHECK: %[[B:.*]] = vector.load {{.*}} vector<64xi8>
-// CHECK: %[[SURPLUS:.*]] = llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.512"(%{{.*}}, %{{.*}}, %[[B]])
-// CHECK-COUNT-2: llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.512"(%{{.*}}, %{{.*}}, %[[B]])
-// CHECK-COUNT-2: arith.subi %{{.*}}, %[[SURPLUS]] : vector<16xi32>
-func.func private @Signed(%a: memref<1x2x4xi8>, %b: memref<1x16x4xi8>, %o: memref<2x16xi32>, %c: vector<2x16xi32>)
-    attributes {tilewright.kernel} {
-  %c0 = arith.constant 0 : index
-  %r = tilewright.mma %a, %b, %c {instruction = "dot.m1n16k4.s8.s32", signedness = ["signed", "signed"], maps = [#rows, #columns, #acc]}
-     : memref<1x2x4xi8>, memref<1x16x4xi8>, vector<2x16xi32>
-  vector.transfer_write %r, %o[%c0, %c0] {in_bounds = [true, true]} : vector<2x16xi32>, memref<2x16xi32>
-  return
-}

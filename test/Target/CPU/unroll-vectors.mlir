@@ -84,3 +84,20 @@ func.func private @RepeatedColumn(%a: memref<3x2x5x9xi8>, %o: memref<4x5xi8>, %i
   vector.transfer_write %v, %o[%zero, %zero] {in_bounds = [true, true]} : vector<4x5xi8>, memref<4x5xi8>
   return
 }
+
+// A row outside is accessed under an empty mask where the first row is.
+// CHECK-LABEL: @RowsOutside
+// CHECK-SAME: %{{.*}}: memref<?x8xf32>, %[[O:.*]]: memref<2x8xf32>, %[[I:.*]]: index
+// CHECK: %[[NEXT:.*]] = arith.addi %[[I]], %c1
+// CHECK: %[[INSIDE:.*]] = arith.cmpi slt, %[[NEXT]], %{{.*}} : index
+// CHECK: %[[MASK:.*]] = vector.broadcast %[[INSIDE]] : i1 to vector<8xi1>
+// CHECK: %[[DISTANCE:.*]] = arith.select %[[INSIDE]], %c1{{.*}}, %c0
+// CHECK: %[[ROW:.*]] = arith.addi %[[I]], %[[DISTANCE]] : index
+// CHECK: vector.maskedload %{{.*}}[%[[ROW]], %{{.*}}], %[[MASK]]
+func.func private @RowsOutside(%a: memref<?x8xf32>, %o: memref<2x8xf32>, %i: index) attributes {tilewright.kernel} {
+  %c0 = arith.constant 0 : index
+  %z = arith.constant 0.0 : f32
+  %v = vector.transfer_read %a[%i, %c0], %z {in_bounds = [false, true]} : memref<?x8xf32>, vector<2x8xf32>
+  vector.transfer_write %v, %o[%c0, %c0] {in_bounds = [true, true]} : vector<2x8xf32>, memref<2x8xf32>
+  return
+}

@@ -201,9 +201,9 @@ void CpuStream::abandon() {
   state->awaited = UINT64_MAX;
 }
 
-void CpuStream::Queued::run() {
+void CpuStream::Queued::run(bool more) {
   if (kind == Kind::Kernel) {
-    launch.run();
+    launch.run(more);
   } else if (kind == Kind::Mark) {
     {
       std::lock_guard<std::mutex> lock(point->mutex);
@@ -222,6 +222,16 @@ void CpuStream::Queued::clear() {
   launch.buffers.clear();
   launch.params.clear();
   point.reset();
+}
+
+bool CpuStream::State::launchFollows() const {
+  int left = 8; // marks and copies in between
+  for (const Queued &behind : tasks)
+    if (behind.kind == Kind::Kernel)
+      return true;
+    else if (!--left)
+      break;
+  return false;
 }
 
 void CpuStream::State::finishOne(std::unique_lock<std::mutex> &lock) {
@@ -244,8 +254,10 @@ void CpuStream::work(std::shared_ptr<State> state,
     state->done.splice(state->done.end(), one);
     if (state->tasks.empty() && !state->stop) {
       lock.unlock();
+      if (device->pool)
+        device->pool->rest();
       if (!spinUntil([&] { return state->enqueued > state->finished; },
-                     [&] { return device->handedOut > 0; })) {
+                     [&] { return device->poolSpins(); })) {
         // Nobody has come for these.
         lock = lockSoon(state->mutex);
         one.swap(state->done);
@@ -263,12 +275,13 @@ void CpuStream::work(std::shared_ptr<State> state,
     if (device->lost) {
     } else if (task.kind == Kind::Mark) {
       // Whoever hears of it finds the stream there too.
-      task.run();
+      task.run(/*more=*/false);
     } else {
       bool copies = task.kind == Kind::Copy;
+      bool more = state->launchFollows();
       state->copying = copies;
       lock.unlock();
-      task.run();
+      task.run(more);
       if (copies) {
         lock = lockSoon(state->mutex);
         state->copying = false;
@@ -331,7 +344,7 @@ Status CpuStream::synchronize(uint64_t deadlineNs) {
   auto done = [&] { return state->finished >= wanted; };
   // The pool's threads have the processors for themselves.
   if (!device->lost &&
-      !spinUntil(done, [&] { return device->handedOut > 0; })) {
+      !spinUntil(done, [&] { return device->poolSpins(); })) {
     std::unique_lock<std::mutex> lock(state->mutex);
     state->awaited = wanted;
     bool inTime = waitUntil(state->finishedOne, lock, deadlineNs, *device, done);
@@ -404,8 +417,9 @@ Status CpuStream::copy(DriverBuffer &target, uint64_t targetOffset,
                      [=] { std::memcpy(to.get(), from.get(), size); });
 }
 
-// Below this, handing blocks out costs more than it gains.
-static constexpr uint64_t kInlineNs = 20000;
+// Below this, handing blocks out costs more than it gains: to threads that have to be
+// woken, and to those that spin.
+static constexpr uint64_t kInlineNs = 20000, kInlineSpinningNs = 3000;
 
 // Blocks [begin, end), x fastest; none any more once the device is lost.
 void CpuLaunch::runBlocks(uint64_t begin, uint64_t end) const {
@@ -434,11 +448,12 @@ void CpuLaunch::runTimed(uint64_t begin, uint64_t end) const {
   kernel->noteBlock(elapsed / (end - begin));
 }
 
-void CpuLaunch::run() const {
+void CpuLaunch::run(bool more) const {
   uint64_t count = uint64_t(grid[0]) * grid[1] * grid[2];
   if (count == 1 || device->threads == 1)
     return runBlocks(0, count);
-  if (count <= kInlineNs / std::max<uint64_t>(kernel->blockNs(), 1))
+  uint64_t most = device->pool->spins() ? kInlineSpinningNs : kInlineNs;
+  if (count <= most / std::max<uint64_t>(kernel->blockNs(), 1))
     return runTimed(0, count);
   // About eight pieces per thread: even when blocks differ in cost, few
   // enough to hand out.
@@ -454,7 +469,7 @@ void CpuLaunch::run() const {
         else
           launch->runBlocks(begin, end);
       },
-      const_cast<CpuLaunch *>(this));
+      const_cast<CpuLaunch *>(this), more);
   --device->handedOut;
 }
 

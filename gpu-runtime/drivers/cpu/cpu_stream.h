@@ -30,8 +30,11 @@ struct CpuDeviceState {
   std::unique_ptr<ThreadPool> pool;
   unsigned threads = 1;
   std::atomic<bool> lost{false};
-  /// How many launches are handed out to the pool: nobody spins beside its threads.
+  /// How many launches are handed out to the pool.
   std::atomic<unsigned> handedOut{0};
+
+  /// Nobody spins beside the pool's threads.
+  bool poolSpins() const { return handedOut > 0 || (pool && pool->spins()); }
 
   /// The first reason stays.
   void lose(const std::string &reason);
@@ -88,7 +91,8 @@ struct CpuLaunch {
   Extent3 grid{};
   CpuDeviceState *device = nullptr; // the stream's
 
-  void run() const;
+  /// `more`: another launch is behind it.
+  void run(bool more) const;
 
 private:
   void runBlocks(uint64_t begin, uint64_t end) const;
@@ -148,7 +152,7 @@ private:
     std::shared_ptr<CpuEvent::State> point; // of a mark, the `number`-th there
     uint64_t number = 0;
 
-    void run();
+    void run(bool more);
     /// Lets go of all that it uses.
     void clear();
   };
@@ -165,6 +169,8 @@ private:
     char apartAgain[64];
     std::atomic<uint64_t> finished{0};
 
+    /// Whether a launch is among the next tasks; under the lock.
+    bool launchFollows() const;
     /// The lock may be taken or not, before and after.
     void finishOne(std::unique_lock<std::mutex> &lock);
   };

@@ -18,9 +18,14 @@ public:
 
   virtual ~ThreadPool() = default;
   /// Calls the function on pieces of at most `chunk` that cover [0, count), and
-  /// returns when all have returned. The calling thread takes part.
+  /// returns when all have returned. The calling thread takes part. `more`: another
+  /// call follows soon, or rest(); threads may spin until then.
   virtual void run(uint64_t count, uint64_t chunk, RangeFunction function,
-                   void *data) = 0;
+                   void *data, bool more) = 0;
+  /// No more calls follow soon: nobody spins.
+  virtual void rest() {}
+  /// Whether threads spin between calls: they have the processors for themselves.
+  virtual bool spins() const { return false; }
   /// "pthreadpool"
   virtual const char *name() const = 0;
 

@@ -171,8 +171,7 @@ static bool hasAllRows(const KernelInfo &info, const TilePlan &plan) {
 /// More per multiply-add where a register tile of R rows by V vectors loads as much as it
 /// multiplies: R numbers and V vectors for R x V multiply-adds. A little more where it
 /// loads less than that: of equal tiles the larger one waits less. And what it takes to
-/// convert what is loaded. Dot products of words take longer than multiply-adds: few sums
-/// wait for each other.
+/// convert what is loaded.
 static double loadFactor(const KernelInfo &info, const TilePlan &plan, TargetAttr target) {
   std::optional<Contraction> product = matchContractionByRows(info.getRoot());
   if (!product || (plan.panels && plan.panels->inTiles))
@@ -190,12 +189,11 @@ static double loadFactor(const KernelInfo &info, const TilePlan &plan, TargetAtt
     auto [convertA, convertB] = conversionCosts(info, *product);
     converts = (convertA * rows + convertB * vectors) / (rows * vectors);
   }
-  /// Dot products that are begun before the first of them has ended: two a cycle, each of
-  /// up to six cycles (uops.info, Zen 4, VDPBF16PS).
-  constexpr double kBegun = 12;
-  double waits = plan.panels && plan.panels->speed != 1
-                     ? std::max(0.0, kBegun / (rows * vectors) - 1)
-                     : 0;
+  /// Multiply-adds, and dot products of words, that are begun before the first of them has
+  /// ended: two a cycle of four to five, and of up to six cycles (uops.info, Zen 4 and Zen 5,
+  /// VFMADD231PS and VDPBF16PS). Fewer sums wait for each other.
+  double begun = plan.panels && plan.panels->speed != 1 ? 12 : 10;
+  double waits = std::max(0.0, begun / (rows * vectors) - 1);
   return 1 + 4 * std::max(0.0, loads - 1) + 0.05 * loads + waits + converts;
 }
 

@@ -340,7 +340,8 @@ static int64_t transposedRows(const KernelInfo &info, int64_t registers) {
 }
 
 /// Of pooling whose windows have rows shorter than a vector: the loop over the result's
-/// rows, if what neighbours there start with lies side by side or a short stride apart.
+/// rows, if what neighbours there start with lies side by side or a short stride apart, and
+/// they fill half of a vector.
 static std::optional<unsigned> pooledRow(const KernelInfo &info, unsigned innermost,
                                          int64_t lanes) {
   linalg::LinalgOp root = info.getRoot();
@@ -361,7 +362,7 @@ static std::optional<unsigned> pooledRow(const KernelInfo &info, unsigned innerm
         getAffineDimExpr(row, root.getContext()));
     if (view && dim && *dim < view.getStrides().size() &&
         llvm::is_contained({1, 2, 4}, view.getStrides()[*dim]) &&
-        nominalExtent(info, row) >= lanes)
+        2 * int64_t(llvm::PowerOf2Ceil(nominalExtent(info, row))) >= lanes)
       return row;
   }
   return std::nullopt;

@@ -101,21 +101,22 @@ public:
       limit(arith::SubIOp::create(b, loc, size, at[dim]));
     if (within)
       end = arith::SelectOp::create(b, loc, within, end, index(0));
+    return both(compareLanes(arith::CmpIPredicate::sge, first, lanes),
+                compareLanes(arith::CmpIPredicate::slt, end, lanes));
+  }
+  /// i1 of each of `lanes` lanes: how its number compares with `value`.
+  Value compareLanes(arith::CmpIPredicate predicate, Value value, int64_t lanes) {
     // Of 32 bits: as many lanes as elements of f32 have.
-    Type type = VectorType::get(lanes, b.getI32Type());
-    auto lanesOf = [&](Value value) -> Value {
-      value = arith::MinSIOp::create(b, loc, value, index(lanes));
-      value = arith::MaxSIOp::create(b, loc, value, index(0));
-      value = arith::IndexCastOp::create(b, loc, b.getI32Type(), value);
-      return vector::BroadcastOp::create(b, loc, type, value);
-    };
+    auto type = VectorType::get(lanes, b.getI32Type());
+    value = arith::MinSIOp::create(b, loc, value, index(lanes));
+    value = arith::MaxSIOp::create(b, loc, value, index(0));
+    value = arith::IndexCastOp::create(b, loc, b.getI32Type(), value);
     SmallVector<int32_t> numbers(lanes);
     std::iota(numbers.begin(), numbers.end(), 0);
     Value number = arith::ConstantOp::create(
-        b, loc, DenseElementsAttr::get(cast<VectorType>(type), ArrayRef<int32_t>(numbers)));
-    return both(
-        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, number, lanesOf(first)),
-        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, number, lanesOf(end)));
+        b, loc, DenseElementsAttr::get(type, ArrayRef<int32_t>(numbers)));
+    return arith::CmpIOp::create(b, loc, predicate, number,
+                                 vector::BroadcastOp::create(b, loc, type, value));
   }
   /// Of dim `dim` in `expr`.
   static int64_t coefficient(AffineExpr expr, unsigned dim) {
@@ -204,11 +205,6 @@ static bool hasCutRows(vector::TransferReadOp read, const Padding &padding) {
     return false;
   if (type.getNumElements() / type.getShape().back() > kMostRows)
     return false;
-  // What is behind the memory is as what is beside it, or not asked for.
-  Attribute edge;
-  if (!matchPattern(read.getPadding(), m_Constant(&edge)) || edge != padding.fill)
-    if (llvm::is_contained(read.getInBoundsValues(), false))
-      return false;
   bool isCut = false;
   for (AffineExpr constraint : padding.inside.getConstraints()) {
     int64_t along = Reader::coefficient(constraint, last);
@@ -229,6 +225,8 @@ static Value readRows(OpBuilder &b, vector::TransferReadOp read, const Padding &
   auto row = VectorType::get(lanes, type.getElementType());
   Value fill = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(row, padding.fill));
   Value tile = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
+  Attribute edge;
+  bool isFill = matchPattern(read.getPadding(), m_Constant(&edge)) && edge == padding.fill;
   auto sizeOf = [&](unsigned number) -> Value {
     auto [dim, memory] = dims[number];
     if (read.isDimInBounds(dim))
@@ -250,11 +248,19 @@ static Value readRows(OpBuilder &b, vector::TransferReadOp read, const Padding &
         end = arith::SelectOp::create(b, loc, exists, all, at[dims.back().second]);
       }
     }
+    // What is behind the memory is not what is beside it.
+    Value behind = isFill ? Value() : end;
     if (width < lanes && !end)
       end = reader.add(at[dims.back().second], reader.index(width));
     Value mask = reader.mask(at, dims.back().second, lanes, end);
     Value elements =
         vector::MaskedLoadOp::create(b, loc, row, read.getBase(), at, mask, fill);
+    if (behind) {
+      Value left = arith::SubIOp::create(b, loc, behind, at[dims.back().second]);
+      elements = arith::SelectOp::create(
+          b, loc, reader.compareLanes(arith::CmpIPredicate::slt, left, lanes), elements,
+          vector::BroadcastOp::create(b, loc, row, read.getPadding()));
+    }
     if (width < lanes)
       elements = vector::ExtractStridedSliceOp::create(b, loc, elements, ArrayRef<int64_t>{0},
                                                        ArrayRef<int64_t>{width},

@@ -37,7 +37,7 @@ func.func private @rows(%x: memref<10x16xf32, strided<[16, 1], offset: ?>>, %o: 
 // CHECK: %[[FILL:.*]] = arith.constant dense<7.000000e+00> : vector<8xf32>
 // CHECK: %[[LANES:.*]] = arith.constant dense<[0, 1, 2, 3, 4, 5, 6, 7]> : vector<8xi32>
 // CHECK: %[[FROM:.*]] = arith.cmpi sge, %[[LANES]], %{{.*}} : vector<8xi32>
-// CHECK: %[[TO:.*]] = arith.cmpi slt, %[[LANES]], %{{.*}} : vector<8xi32>
+// CHECK: %[[TO:.*]] = arith.cmpi slt, %{{.*}} : vector<8xi32>
 // CHECK: %[[MASK:.*]] = arith.andi %[[FROM]], %[[TO]]
 // CHECK: %[[ROW:.*]] = vector.maskedload %[[X]][%{{.*}}, %{{.*}}], %[[MASK]], %[[FILL]]
 // CHECK: %[[SIX:.*]] = vector.extract_strided_slice %[[ROW]] {offsets = [0], sizes = [6], strides = [1]}
@@ -53,5 +53,28 @@ func.func private @cut(%x: memref<10x16xf32, strided<[16, 1], offset: ?>>, %o: m
   %pad = arith.constant 0.0 : f32
   %v = vector.transfer_read %x[%i, %j], %pad {in_bounds = [true, true]} : memref<10x16xf32, strided<[16, 1], offset: ?>>, vector<2x6xf32>
   vector.transfer_write %v, %o[%c0, %c0] {in_bounds = [true, true]} : vector<2x6xf32>, memref<2x6xf32>
+  return
+}
+
+// -----
+
+// What is behind the memory is the read's padding, which is not what is beside the source.
+// CHECK-LABEL: func private @behind
+// CHECK-SAME: %[[X:.*]]: memref<10x16xf32
+// CHECK-NOT: memref.alloca
+// CHECK: } else {
+// CHECK: %[[FILL:.*]] = arith.constant dense<7.000000e+00> : vector<8xf32>
+// CHECK: %[[ROW:.*]] = vector.maskedload %[[X]][%{{.*}}, %{{.*}}], %{{.*}}, %[[FILL]]
+// CHECK: %[[BEFORE:.*]] = arith.cmpi slt, {{.*}} : vector<8xi32>
+// CHECK: %[[PAD:.*]] = vector.broadcast %{{.*}} : f32 to vector<8xf32>
+// CHECK: arith.select %[[BEFORE]], %[[ROW]], %[[PAD]]
+#beside = affine_set<(i, j) : (j - 2 >= 0, 13 - j >= 0)>
+func.func private @behind(%x: memref<10x16xf32, strided<[16, 1], offset: ?>>, %o: memref<1x8xf32>, %i: index, %j: index) attributes {
+    tilewright.kernel, tilewright.access = ["read", "write"],
+    tilewright.padding = [{fill = 7.0 : f32, inside = #beside, symbols = array<i64>}, unit]} {
+  %c0 = arith.constant 0 : index
+  %pad = arith.constant 0.0 : f32
+  %v = vector.transfer_read %x[%i, %j], %pad {in_bounds = [true, false]} : memref<10x16xf32, strided<[16, 1], offset: ?>>, vector<1x8xf32>
+  vector.transfer_write %v, %o[%c0, %c0] {in_bounds = [true, true]} : vector<1x8xf32>, memref<1x8xf32>
   return
 }

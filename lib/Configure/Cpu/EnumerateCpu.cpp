@@ -70,13 +70,21 @@ static int64_t evenPiece(int64_t extent, int64_t most, int64_t unit) {
   return llvm::alignTo(llvm::divideCeil(extent, count), unit);
 }
 
-/// At most `most` rows of a register tile, as many as leave the last tile of `extent` rows
-/// whole if at least two thirds of `most` do.
-static int64_t wholeRows(int64_t extent, int64_t most) {
-  for (int64_t rows = most; 3 * rows >= 2 * most; --rows)
+/// Rows of a register tile of two vectors in so many registers: eight (six), or up to a third
+/// less if these leave the last tile of `extent` rows whole; with 32 registers up to 13 where
+/// so many leave less of it empty. Not of words, of which squares are packed.
+static int64_t wholeRows(int64_t extent, int64_t registers, bool words = false) {
+  int64_t usual = registers >= 32 ? 8 : 6, most = registers >= 32 && !words ? 13 : usual;
+  for (int64_t rows = usual; 3 * rows >= 2 * usual; --rows)
     if (extent % rows == 0)
       return rows;
-  return most;
+  int64_t best = usual;
+  for (int64_t rows = usual + 1; rows <= most; ++rows)
+    if (llvm::alignTo(extent, rows) < llvm::alignTo(extent, best))
+      best = rows;
+  // More rows are more code: for more than a few hundredths.
+  bool pays = 1.03 * llvm::alignTo(extent, best) < llvm::alignTo(extent, usual);
+  return pays ? best : usual;
 }
 
 /// Blocks of packed operands, of a register tile `thread` with `rows` rows where there
@@ -172,8 +180,9 @@ static void addPacked(const KernelInfo &info, TargetAttr target, int64_t lanes,
     return;
   SmallVector<int64_t> promote{contraction.a, contraction.b};
   llvm::sort(promote);
-  int64_t rowsFull = wholeRows(rowsMost, registers >= 32 ? 8 : 6);
-  addPanelInstructions(info, target, contraction, promote, rowsFull, configs);
+  int64_t rowsFull = wholeRows(rowsMost, registers);
+  addPanelInstructions(info, target, contraction, promote,
+                       wholeRows(rowsMost, registers, /*words=*/true), configs);
   for (int64_t rows : {rowsFull, rowsFull / 2})
     for (int64_t vectors : {2, 1}) {
       if (isOddVector(columnsMost, vectors * lanes, lanes))
@@ -287,7 +296,7 @@ enumerateContractionCpu(const KernelInfo &info, TargetAttr target, int64_t lanes
   // Two vectors per row and as many rows as leave registers for operands; of one vector,
   // where the result's rows are short and no whole number of two, more rows, so that sums
   // do not wait for each other.
-  int64_t most = wholeRows(nominalExtent(info, m), registers >= 32 ? 8 : 6);
+  int64_t most = wholeRows(nominalExtent(info, m), registers);
   int64_t extent = nominalExtent(info, n);
   bool isShort = extent < 4 * lanes && extent % (2 * lanes);
   for (int64_t vectors : {2, 1})

@@ -88,8 +88,8 @@ static int64_t wholeRows(int64_t extent, int64_t registers, bool words = false) 
 }
 
 /// Blocks of packed operands, of a register tile `thread` with `rows` rows where there
-/// are as many, elements of `bytes` each: the panel of rows has half of the first-level cache, that of columns at most a quarter of
-/// the second-level cache.
+/// are as many, elements of `bytes` each: the panel of rows has half of the first-level
+/// cache, that of columns at most a quarter of the second-level cache.
 static void addPackedBlocks(const KernelInfo &info, TargetAttr target,
                             const Contraction &contraction, ArrayRef<int64_t> thread,
                             int64_t rows, int64_t bytes, ArrayRef<int64_t> promote,
@@ -348,6 +348,26 @@ static int64_t transposedRows(const KernelInfo &info, int64_t registers) {
       std::max<uint64_t>(1, uint64_t(registers * 3 / 2 / count)));
 }
 
+/// A tile that is copied from columns to rows: of registers each way, or of whole cache lines
+/// of the result where they are known to divide its rows, two of them next to each other if
+/// their elements have 32 or 64 bits. Longer registers are lines themselves; where the
+/// operand's rows share sets of a cache, half as many are read.
+static std::pair<int64_t, int64_t> copiedTile(int64_t columns, int64_t operandRow,
+                                              int64_t bytes, int64_t lanes) {
+  /// As kSetBytes of CpuCost.cpp, of the smallest first-level caches.
+  constexpr int64_t kLineBytes = 64, kSetBytes = 4 * 1024;
+  int64_t line = kLineBytes / bytes;
+  bool isLine = lanes >= line, shareSets = operandRow * bytes % kSetBytes == 0;
+  if (isLine && (!shareSets || bytes < 4 || columns % (2 * line)))
+    return {lanes, lanes};
+  if (isLine)
+    return {lanes / 2, 2 * line};
+  for (int64_t width : {2 * line, line})
+    if (columns % width == 0 && (width == line || bytes >= 4))
+      return {lanes, width};
+  return {lanes, lanes};
+}
+
 /// Of pooling whose windows have rows shorter than a vector: the loop over the result's
 /// rows, if what neighbours there start with lies side by side or a short stride apart, and
 /// they fill half of a vector.
@@ -394,11 +414,18 @@ enumerateTasks(const KernelInfo &info, TargetAttr target, bool reduces) {
   std::optional<unsigned> transposed;
   if (!reduces)
     transposed = transposedLoop(info);
-  // Rows of a transposed tile are rows of a cache line as they are stored.
-  int64_t transposedLanes = lanes;
-  if (transposed && isCopy(info))
-    transposedLanes = target.getFact("vector_bytes", 32) /
-                      bytesPerElement(info.getRoot().getDpsInits()[0].getType());
+  // Of a transposed tile, along the operand's rows and the result's.
+  int64_t transposedLanes = std::min(lanes, rowsOfTile), transposedColumns = transposedLanes;
+  auto isStatic = [&](unsigned loop) {
+    return !ShapedType::isDynamic(info.classes[info.getClasses(info.getRoot())[loop]].extent);
+  };
+  if (transposed && isCopy(info)) {
+    int64_t bytes = bytesPerElement(info.getRoot().getDpsInits()[0].getType());
+    std::tie(transposedLanes, transposedColumns) =
+        copiedTile(isStatic(loops.front()) ? nominalExtent(info, loops.front()) : 1,
+                   isStatic(*transposed) ? nominalExtent(info, *transposed) : 1, bytes,
+                   std::min(target.getFact("vector_bytes", 32) / bytes, rowsOfTile));
+  }
   ArrayRef<unsigned> classes = info.getClasses(info.getRoot());
   double sequential = 1;
   for (auto [loop, number] : llvm::enumerate(classes))
@@ -439,9 +466,9 @@ enumerateTasks(const KernelInfo &info, TargetAttr target, bool reduces) {
           if (columns && !info.classes[classes[loop]].parallel)
             own = 1;
           if (transposed)
-            own = position == 0 || loop == *transposed
-                      ? std::min(transposedLanes, rowsOfTile)
-                      : 1;
+            own = loop == *transposed ? transposedLanes
+                  : position == 0     ? transposedColumns
+                                      : 1;
           if (info.classes[classes[loop]].sequential)
             own = 1;
           block[loop] = thread[loop] = std::min(own, extent);

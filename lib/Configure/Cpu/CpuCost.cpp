@@ -237,7 +237,10 @@ double tilewright::estimateCpu(const KernelInfo &info, const TilePlan &plan,
   // Blocks of packed operands or of all rows are large: fewer threads have to do. Two
   // that read long rows take most of what memory gives.
   double threads = plan.chunks ? 2 : plan.panels || hasAllRows(info, plan) ? 4 : 16;
-  // What takes no longer than handing it out runs in one thread.
+  // What takes little longer than handing it out runs in few threads, or in one.
+  constexpr double kSmallElements = 128 * 1024;
+  if (!matchContractionByRows(info.getRoot()) && padded <= kSmallElements)
+    threads = std::min(threads, 4.0);
   if (isSmallProduct(info, padded / (plan.panels ? plan.panels->speed : 1), target))
     threads = 1;
   double grain = std::ceil(counts.blocks / threads) * threads;

@@ -448,6 +448,11 @@ enumerateTasks(const KernelInfo &info, TargetAttr target, bool reduces) {
         // Operands and results of the tile stay in registers.
         if (vectors * rows * 4 > registers)
           continue;
+        // Rows side by side are so many more streams of memory: of what is only read and
+        // written, where a row has vectors enough.
+        if (rows > 1 && !reduces && !transposed && !loops.empty() &&
+            nominalExtent(info, loops.front()) >= 4 * lanes)
+          continue;
         SmallVector<int64_t> block(info.getNumConfigLoops(), 1);
         SmallVector<int64_t> thread(block);
         if (columns && isOddVector(nominalExtent(info, loops.front()),

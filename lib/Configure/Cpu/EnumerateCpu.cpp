@@ -1,14 +1,13 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Schedules for CPUs: a block is what one task of the thread pool computes, a
+// Products on CPUs: a block is what one task of the thread pool computes, a
 // register tile (`thread`) is what its inner loops keep in vector registers.
 //
 //   contraction, AVX-512:  block = [256, 256, 256], thread = [8, 32, 8], promote = [0, 1]
 //   the same of bytes:      block = [256, 256, 768], thread = [32, 32, 64], promote = [0, 1],
 //                           mma = "amx.m16n16k64.s8.s32"
 //   read in place:         block = [64, 128, 1],    thread = [8, 32, 1]
-//   row reduction, AVX2:   block = [32, 32],        thread = [2, 32]
 //
 // Operands that are promoted are packed into panels, a chunk of the sum at a time: then
 // `block` has the length of the chunk and `thread` that of the inner loop's step.
@@ -16,8 +15,8 @@
 // step.
 
 #include "Cpu.h"
-#include "CostModel.h"
 #include "Enumerate.h"
+#include "EnumerateCpu.h"
 #include "tilewright/Analysis/Instructions.h"
 #include "tilewright/Dialect/Divisibility.h"
 
@@ -25,10 +24,6 @@
 
 using namespace mlir;
 using namespace tilewright;
-
-/// Elements that a task touches: large against the cost of handing it to a
-/// thread, small enough for the first-level caches.
-static constexpr int64_t kTasks[] = {16 * 1024, 2 * 1024};
 
 /// The widest element that a kernel's ops compute with, in bytes. f8, f16 and
 /// bf16 are computed as f32.
@@ -49,25 +44,15 @@ static int64_t computedBytes(const KernelInfo &info) {
   return bytes;
 }
 
-/// A tile of `size` along a dim of `extent` would be a vector that is neither whole
-/// registers nor within one, of which LLVM makes single elements.
-static bool isOddVector(int64_t extent, int64_t size, int64_t lanes) {
-  return extent < size && extent > lanes && extent % lanes;
+int64_t tilewright::lanesOf(const KernelInfo &info, TargetAttr target) {
+  return std::max<int64_t>(1, target.getFact("vector_bytes", 32) / computedBytes(info));
 }
 
-static LoweringConfigAttr makeConfig(const KernelInfo &info,
-                                     ArrayRef<int64_t> block,
-                                     ArrayRef<int64_t> thread) {
+LoweringConfigAttr tilewright::makeConfig(const KernelInfo &info, ArrayRef<int64_t> block,
+                                          ArrayRef<int64_t> thread) {
   return LoweringConfigAttr::get(info.getRoot()->getContext(), info.strategy,
                                  block, {}, thread, 1, {}, {},
                                  info.getSplits(), /*raster=*/1);
-}
-
-/// The smallest multiple of `unit` that covers `extent` in as few pieces as pieces of
-/// `most` would.
-static int64_t evenPiece(int64_t extent, int64_t most, int64_t unit) {
-  int64_t count = llvm::divideCeil(extent, most);
-  return llvm::alignTo(llvm::divideCeil(extent, count), unit);
 }
 
 /// Rows of a register tile of two vectors in so many registers: eight (six), or up to a third
@@ -198,9 +183,8 @@ static void addPacked(const KernelInfo &info, TargetAttr target, int64_t lanes,
     }
 }
 
-/// Products of a vector and a matrix that no cache keeps, a few rows of it side by side.
-static void addChunked(const KernelInfo &info, TargetAttr target, int64_t lanes,
-                       std::vector<LoweringConfigAttr> &configs) {
+void tilewright::addChunked(const KernelInfo &info, TargetAttr target, int64_t lanes,
+                            std::vector<LoweringConfigAttr> &configs) {
   constexpr int64_t kRows = 8, kVectors = 4, kTasks = 2;
   std::optional<ChunkedSum> loops = chunkedSum(info);
   if (!loops)
@@ -321,184 +305,6 @@ enumerateContractionCpu(const KernelInfo &info, TargetAttr target, int64_t lanes
   return configs;
 }
 
-/// Whether the kernel moves the elements of one tensor and computes nothing.
-static bool isCopy(const KernelInfo &info) {
-  return llvm::all_of(info.ops, [](linalg::LinalgOp op) {
-    return op.getNumDpsInputs() == 1 && op.getNumDpsInits() == 1 &&
-           llvm::hasSingleElement(*op.getBlock());
-  });
-}
-
-/// Rows of a tile that is transposed, in each tensor that the kernel reads or
-/// writes. A row is in a register as it is read or written; a half more than
-/// there are registers are fast, what is larger spills and takes LLVM minutes.
-static int64_t transposedRows(const KernelInfo &info, int64_t registers) {
-  // What is only moved needs no other registers.
-  if (isCopy(info))
-    return registers;
-  llvm::SmallDenseSet<Value> tensors;
-  for (linalg::LinalgOp op : info.ops)
-    for (Value operand : op->getOperands()) {
-      auto type = dyn_cast<RankedTensorType>(operand.getType());
-      if (isa<BlockArgument>(operand) && type && type.getRank() > 1)
-        tensors.insert(operand);
-    }
-  int64_t count = std::max<int64_t>(2, tensors.size());
-  return llvm::bit_floor(
-      std::max<uint64_t>(1, uint64_t(registers * 3 / 2 / count)));
-}
-
-/// A tile that is copied from columns to rows: of registers each way, or of whole cache lines
-/// of the result where they are known to divide its rows, two of them next to each other if
-/// their elements have 32 or 64 bits. Longer registers are lines themselves; where the
-/// operand's rows share sets of a cache, half as many are read.
-static std::pair<int64_t, int64_t> copiedTile(int64_t columns, int64_t operandRow,
-                                              int64_t bytes, int64_t lanes) {
-  /// As kSetBytes of CpuCost.cpp, of the smallest first-level caches.
-  constexpr int64_t kLineBytes = 64, kSetBytes = 4 * 1024;
-  int64_t line = kLineBytes / bytes;
-  bool isLine = lanes >= line, shareSets = operandRow * bytes % kSetBytes == 0;
-  if (isLine && (!shareSets || bytes < 4 || columns % (2 * line)))
-    return {lanes, lanes};
-  if (isLine)
-    return {lanes / 2, 2 * line};
-  for (int64_t width : {2 * line, line})
-    if (columns % width == 0 && (width == line || bytes >= 4))
-      return {lanes, width};
-  return {lanes, lanes};
-}
-
-/// Of pooling whose windows have rows shorter than a vector: the loop over the result's
-/// rows, if what neighbours there start with lies side by side or a short stride apart, and
-/// they fill half of a vector.
-static std::optional<unsigned> pooledRow(const KernelInfo &info, unsigned innermost,
-                                         int64_t lanes) {
-  linalg::LinalgOp root = info.getRoot();
-  ArrayRef<unsigned> classes = info.getClasses(root);
-  if (info.classes[classes[innermost]].parallel ||
-      nominalExtent(info, innermost) >= lanes)
-    return std::nullopt;
-  AffineMap result = root.getMatchingIndexingMap(root.getDpsInitOperand(0));
-  if (result.getNumResults() == 0)
-    return std::nullopt;
-  unsigned row = result.getDimPosition(result.getNumResults() - 1);
-  for (OpOperand *input : root.getDpsInputOperands()) {
-    auto argument = dyn_cast<BlockArgument>(input->get());
-    StridedLayoutAttr view;
-    if (argument)
-      view = getView(root->getParentOfType<func::FuncOp>(), operandNumber(argument));
-    std::optional<unsigned> dim = root.getMatchingIndexingMap(input).getResultPosition(
-        getAffineDimExpr(row, root.getContext()));
-    if (view && dim && *dim < view.getStrides().size() &&
-        llvm::is_contained({1, 2, 4}, view.getStrides()[*dim]) &&
-        2 * int64_t(llvm::PowerOf2Ceil(nominalExtent(info, row))) >= lanes)
-      return row;
-  }
-  return std::nullopt;
-}
-
-/// Elements of a vector register.
-static int64_t lanesOf(const KernelInfo &info, TargetAttr target) {
-  return std::max<int64_t>(1, target.getFact("vector_bytes", 32) / computedBytes(info));
-}
-
-/// Tasks of register tiles that are filled along memory, of kernels that reduce or do not.
-static std::vector<LoweringConfigAttr>
-enumerateTasks(const KernelInfo &info, TargetAttr target, bool reduces) {
-  int64_t lanes = lanesOf(info, target);
-  int64_t registers = target.getFact("registers", 16);
-  std::vector<LoweringConfigAttr> configs;
-  addChunked(info, target, lanes, configs);
-  SmallVector<unsigned> loops = loopsFromInnermost(info);
-  const int64_t rowsOfTile = transposedRows(info, registers);
-  std::optional<unsigned> transposed;
-  if (!reduces)
-    transposed = transposedLoop(info);
-  // Of a transposed tile, along the operand's rows and the result's.
-  int64_t transposedLanes = std::min(lanes, rowsOfTile), transposedColumns = transposedLanes;
-  auto isStatic = [&](unsigned loop) {
-    return !ShapedType::isDynamic(info.classes[info.getClasses(info.getRoot())[loop]].extent);
-  };
-  if (transposed && isCopy(info)) {
-    int64_t bytes = bytesPerElement(info.getRoot().getDpsInits()[0].getType());
-    std::tie(transposedLanes, transposedColumns) =
-        copiedTile(isStatic(loops.front()) ? nominalExtent(info, loops.front()) : 1,
-                   isStatic(*transposed) ? nominalExtent(info, *transposed) : 1, bytes,
-                   std::min(target.getFact("vector_bytes", 32) / bytes, rowsOfTile));
-  }
-  ArrayRef<unsigned> classes = info.getClasses(info.getRoot());
-  double sequential = 1;
-  for (auto [loop, number] : llvm::enumerate(classes))
-    if (!info.classes[number].parallel)
-      sequential *= nominalExtent(info, loop);
-  // Vectors along columns are sums of their own: of several rows at a time they would be
-  // turned around, and have to be wide instead to hide how long an addition takes.
-  if (std::optional<unsigned> row =
-          reduces && !loops.empty() ? pooledRow(info, loops.front(), lanes) : std::nullopt) {
-    llvm::erase(loops, *row);
-    loops.insert(loops.begin(), *row);
-  }
-  bool columns = reduces && !loops.empty() &&
-                 info.classes[classes[loops.front()]].parallel;
-  for (int64_t task : kTasks)
-    for (int64_t vectors : {8, 4, 2, 1})
-      for (int64_t rows : {1, 2, 4}) {
-        if (vectors == 8 && !columns)
-          continue;
-        // Operands and results of the tile stay in registers.
-        if (vectors * rows * 4 > registers)
-          continue;
-        // Rows side by side are so many more streams of memory: of what is only read and
-        // written, where a row has vectors enough.
-        if (rows > 1 && !reduces && !transposed && !loops.empty() &&
-            nominalExtent(info, loops.front()) >= 4 * lanes)
-          continue;
-        SmallVector<int64_t> block(info.getNumConfigLoops(), 1);
-        SmallVector<int64_t> thread(block);
-        if (columns && isOddVector(nominalExtent(info, loops.front()),
-                                   std::min<int64_t>(vectors * lanes,
-                                                     llvm::PowerOf2Ceil(nominalExtent(
-                                                         info, loops.front()))),
-                                   lanes))
-          continue;
-        int64_t left = llvm::bit_floor(
-            std::max<uint64_t>(1, uint64_t(task / sequential)));
-        for (auto [position, loop] : llvm::enumerate(loops)) {
-          int64_t extent = llvm::PowerOf2Ceil(nominalExtent(info, loop));
-          int64_t own = position == 0   ? vectors * lanes
-                        : position == 1 ? rows
-                                        : 1;
-          if (columns && !info.classes[classes[loop]].parallel)
-            own = 1;
-          if (transposed)
-            own = loop == *transposed ? transposedLanes
-                  : position == 0     ? transposedColumns
-                                      : 1;
-          if (info.classes[classes[loop]].sequential)
-            own = 1;
-          block[loop] = thread[loop] = std::min(own, extent);
-        }
-        // A task goes on along the result's rows; where tiles are transposed along those of
-        // the operand: what is read is waited for, what is written is not.
-        SmallVector<unsigned> onward = loops;
-        if (transposed) {
-          llvm::erase(onward, *transposed);
-          onward.insert(onward.begin(), *transposed);
-        }
-        for (unsigned loop : onward) {
-          if (!info.classes[classes[loop]].parallel)
-            continue;
-          int64_t extent = llvm::PowerOf2Ceil(nominalExtent(info, loop));
-          block[loop] = std::max(block[loop], std::min(left, extent));
-          left = std::max<int64_t>(1, left / block[loop]);
-        }
-        LoweringConfigAttr config = makeConfig(info, block, thread);
-        if (!llvm::is_contained(configs, config))
-          configs.push_back(config);
-      }
-  return configs;
-}
-
 std::vector<LoweringConfigAttr> CpuContraction::enumerate(const KernelInfo &info,
                                                           TargetAttr target) const {
   int64_t lanes = lanesOf(info, target), registers = target.getFact("registers", 16);
@@ -506,14 +312,4 @@ std::vector<LoweringConfigAttr> CpuContraction::enumerate(const KernelInfo &info
   addPacked(info, target, lanes, registers, configs);
   addChunked(info, target, lanes, configs);
   return configs;
-}
-
-std::vector<LoweringConfigAttr> CpuReduction::enumerate(const KernelInfo &info,
-                                                        TargetAttr target) const {
-  return enumerateTasks(info, target, /*reduces=*/true);
-}
-
-std::vector<LoweringConfigAttr> CpuStreaming::enumerate(const KernelInfo &info,
-                                                        TargetAttr target) const {
-  return enumerateTasks(info, target, /*reduces=*/false);
 }

@@ -1,0 +1,206 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Reductions, elementwise kernels and transposes on CPUs: a block is what one task of the
+// thread pool computes, by register tiles (`thread`) that are filled along memory.
+//
+//   row reduction, AVX2:   block = [32, 32],   thread = [2, 32]
+//   elementwise, AVX-512:  block = [2, 8192],  thread = [1, 64]
+//   transpose, AVX2:       block = [8192, 32], thread = [8, 32]
+
+#include "Cpu.h"
+#include "Enumerate.h"
+#include "EnumerateCpu.h"
+#include "tilewright/Dialect/Divisibility.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+/// Elements that a task touches: large against the cost of handing it to a
+/// thread, small enough for the first-level caches.
+static constexpr int64_t kTasks[] = {16 * 1024, 2 * 1024};
+
+/// Whether the kernel moves the elements of one tensor and computes nothing.
+static bool isCopy(const KernelInfo &info) {
+  return llvm::all_of(info.ops, [](linalg::LinalgOp op) {
+    return op.getNumDpsInputs() == 1 && op.getNumDpsInits() == 1 &&
+           llvm::hasSingleElement(*op.getBlock());
+  });
+}
+
+/// Rows of a tile that is transposed, in each tensor that the kernel reads or
+/// writes. A row is in a register as it is read or written; a half more than
+/// there are registers are fast, what is larger spills and takes LLVM minutes.
+static int64_t transposedRows(const KernelInfo &info, int64_t registers) {
+  // What is only moved needs no other registers.
+  if (isCopy(info))
+    return registers;
+  llvm::SmallDenseSet<Value> tensors;
+  for (linalg::LinalgOp op : info.ops)
+    for (Value operand : op->getOperands()) {
+      auto type = dyn_cast<RankedTensorType>(operand.getType());
+      if (isa<BlockArgument>(operand) && type && type.getRank() > 1)
+        tensors.insert(operand);
+    }
+  int64_t count = std::max<int64_t>(2, tensors.size());
+  return llvm::bit_floor(
+      std::max<uint64_t>(1, uint64_t(registers * 3 / 2 / count)));
+}
+
+/// A tile that is copied from columns to rows: of registers each way, or of whole cache lines
+/// of the result where they are known to divide its rows, two of them next to each other if
+/// their elements have 32 or 64 bits. Longer registers are lines themselves; where the
+/// operand's rows share sets of a cache, half as many are read.
+static std::pair<int64_t, int64_t> copiedTile(int64_t columns, int64_t operandRow,
+                                              int64_t bytes, int64_t lanes) {
+  /// As kSetBytes of CpuCost.cpp, of the smallest first-level caches.
+  constexpr int64_t kLineBytes = 64, kSetBytes = 4 * 1024;
+  int64_t line = kLineBytes / bytes;
+  bool isLine = lanes >= line, shareSets = operandRow * bytes % kSetBytes == 0;
+  if (isLine && (!shareSets || bytes < 4 || columns % (2 * line)))
+    return {lanes, lanes};
+  if (isLine)
+    return {lanes / 2, 2 * line};
+  for (int64_t width : {2 * line, line})
+    if (columns % width == 0 && (width == line || bytes >= 4))
+      return {lanes, width};
+  return {lanes, lanes};
+}
+
+/// Of pooling whose windows have rows shorter than a vector: the loop over the result's
+/// rows, if what neighbours there start with lies side by side or a short stride apart, and
+/// they fill half of a vector.
+static std::optional<unsigned> pooledRow(const KernelInfo &info, unsigned innermost,
+                                         int64_t lanes) {
+  linalg::LinalgOp root = info.getRoot();
+  ArrayRef<unsigned> classes = info.getClasses(root);
+  if (info.classes[classes[innermost]].parallel ||
+      nominalExtent(info, innermost) >= lanes)
+    return std::nullopt;
+  AffineMap result = root.getMatchingIndexingMap(root.getDpsInitOperand(0));
+  if (result.getNumResults() == 0)
+    return std::nullopt;
+  unsigned row = result.getDimPosition(result.getNumResults() - 1);
+  for (OpOperand *input : root.getDpsInputOperands()) {
+    auto argument = dyn_cast<BlockArgument>(input->get());
+    StridedLayoutAttr view;
+    if (argument)
+      view = getView(root->getParentOfType<func::FuncOp>(), operandNumber(argument));
+    std::optional<unsigned> dim = root.getMatchingIndexingMap(input).getResultPosition(
+        getAffineDimExpr(row, root.getContext()));
+    if (view && dim && *dim < view.getStrides().size() &&
+        llvm::is_contained({1, 2, 4}, view.getStrides()[*dim]) &&
+        2 * int64_t(llvm::PowerOf2Ceil(nominalExtent(info, row))) >= lanes)
+      return row;
+  }
+  return std::nullopt;
+}
+
+/// Tasks of register tiles that are filled along memory, of kernels that reduce or do not.
+static std::vector<LoweringConfigAttr>
+enumerateTasks(const KernelInfo &info, TargetAttr target, bool reduces) {
+  int64_t lanes = lanesOf(info, target);
+  int64_t registers = target.getFact("registers", 16);
+  std::vector<LoweringConfigAttr> configs;
+  addChunked(info, target, lanes, configs);
+  SmallVector<unsigned> loops = loopsFromInnermost(info);
+  const int64_t rowsOfTile = transposedRows(info, registers);
+  std::optional<unsigned> transposed;
+  if (!reduces)
+    transposed = transposedLoop(info);
+  // Of a transposed tile, along the operand's rows and the result's.
+  int64_t transposedLanes = std::min(lanes, rowsOfTile), transposedColumns = transposedLanes;
+  auto isStatic = [&](unsigned loop) {
+    return !ShapedType::isDynamic(info.classes[info.getClasses(info.getRoot())[loop]].extent);
+  };
+  if (transposed && isCopy(info)) {
+    int64_t bytes = bytesPerElement(info.getRoot().getDpsInits()[0].getType());
+    std::tie(transposedLanes, transposedColumns) =
+        copiedTile(isStatic(loops.front()) ? nominalExtent(info, loops.front()) : 1,
+                   isStatic(*transposed) ? nominalExtent(info, *transposed) : 1, bytes,
+                   std::min(target.getFact("vector_bytes", 32) / bytes, rowsOfTile));
+  }
+  ArrayRef<unsigned> classes = info.getClasses(info.getRoot());
+  double sequential = 1;
+  for (auto [loop, number] : llvm::enumerate(classes))
+    if (!info.classes[number].parallel)
+      sequential *= nominalExtent(info, loop);
+  // Vectors along columns are sums of their own: of several rows at a time they would be
+  // turned around, and have to be wide instead to hide how long an addition takes.
+  if (std::optional<unsigned> row =
+          reduces && !loops.empty() ? pooledRow(info, loops.front(), lanes) : std::nullopt) {
+    llvm::erase(loops, *row);
+    loops.insert(loops.begin(), *row);
+  }
+  bool columns = reduces && !loops.empty() &&
+                 info.classes[classes[loops.front()]].parallel;
+  for (int64_t task : kTasks)
+    for (int64_t vectors : {8, 4, 2, 1})
+      for (int64_t rows : {1, 2, 4}) {
+        if (vectors == 8 && !columns)
+          continue;
+        // Operands and results of the tile stay in registers.
+        if (vectors * rows * 4 > registers)
+          continue;
+        // Rows side by side are so many more streams of memory: of what is only read and
+        // written, where a row has vectors enough.
+        if (rows > 1 && !reduces && !transposed && !loops.empty() &&
+            nominalExtent(info, loops.front()) >= 4 * lanes)
+          continue;
+        SmallVector<int64_t> block(info.getNumConfigLoops(), 1);
+        SmallVector<int64_t> thread(block);
+        if (columns && isOddVector(nominalExtent(info, loops.front()),
+                                   std::min<int64_t>(vectors * lanes,
+                                                     llvm::PowerOf2Ceil(nominalExtent(
+                                                         info, loops.front()))),
+                                   lanes))
+          continue;
+        int64_t left = llvm::bit_floor(
+            std::max<uint64_t>(1, uint64_t(task / sequential)));
+        for (auto [position, loop] : llvm::enumerate(loops)) {
+          int64_t extent = llvm::PowerOf2Ceil(nominalExtent(info, loop));
+          int64_t own = position == 0   ? vectors * lanes
+                        : position == 1 ? rows
+                                        : 1;
+          if (columns && !info.classes[classes[loop]].parallel)
+            own = 1;
+          if (transposed)
+            own = loop == *transposed ? transposedLanes
+                  : position == 0     ? transposedColumns
+                                      : 1;
+          if (info.classes[classes[loop]].sequential)
+            own = 1;
+          block[loop] = thread[loop] = std::min(own, extent);
+        }
+        // A task goes on along the result's rows; where tiles are transposed along those of
+        // the operand: what is read is waited for, what is written is not.
+        SmallVector<unsigned> onward = loops;
+        if (transposed) {
+          llvm::erase(onward, *transposed);
+          onward.insert(onward.begin(), *transposed);
+        }
+        for (unsigned loop : onward) {
+          if (!info.classes[classes[loop]].parallel)
+            continue;
+          int64_t extent = llvm::PowerOf2Ceil(nominalExtent(info, loop));
+          block[loop] = std::max(block[loop], std::min(left, extent));
+          left = std::max<int64_t>(1, left / block[loop]);
+        }
+        LoweringConfigAttr config = makeConfig(info, block, thread);
+        if (!llvm::is_contained(configs, config))
+          configs.push_back(config);
+      }
+  return configs;
+}
+
+std::vector<LoweringConfigAttr> CpuReduction::enumerate(const KernelInfo &info,
+                                                        TargetAttr target) const {
+  return enumerateTasks(info, target, /*reduces=*/true);
+}
+
+std::vector<LoweringConfigAttr> CpuStreaming::enumerate(const KernelInfo &info,
+                                                        TargetAttr target) const {
+  return enumerateTasks(info, target, /*reduces=*/false);
+}

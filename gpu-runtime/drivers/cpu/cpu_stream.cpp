@@ -417,9 +417,14 @@ Status CpuStream::copy(DriverBuffer &target, uint64_t targetOffset,
                      [=] { std::memcpy(to.get(), from.get(), size); });
 }
 
-// Below this, handing blocks out costs more than it gains: to threads that have to be
-// woken, and to those that spin.
-static constexpr uint64_t kInlineNs = 20000, kInlineSpinningNs = 3000;
+// Below this, handing blocks out costs more than it gains: to threads that have to be woken;
+// to those that spin, the less the fewer they are (measured with two: 3 us).
+static uint64_t getInlineNs(const CpuDeviceState &device) {
+  constexpr uint64_t woken = 20000;
+  if (!device.pool->spins())
+    return woken;
+  return std::min<uint64_t>(woken, 2000 + 500 * uint64_t(device.threads));
+}
 
 // Blocks [begin, end), x fastest; none any more once the device is lost.
 void CpuLaunch::runBlocks(uint64_t begin, uint64_t end) const {
@@ -452,8 +457,7 @@ void CpuLaunch::run(bool more) const {
   uint64_t count = uint64_t(grid[0]) * grid[1] * grid[2];
   if (count == 1 || device->threads == 1)
     return runBlocks(0, count);
-  uint64_t most = device->pool->spins() ? kInlineSpinningNs : kInlineNs;
-  if (count <= most / std::max<uint64_t>(kernel->blockNs(), 1))
+  if (count <= getInlineNs(*device) / std::max<uint64_t>(kernel->blockNs(), 1))
     return runTimed(0, count);
   // About eight pieces per thread: even when blocks differ in cost, few
   // enough to hand out.

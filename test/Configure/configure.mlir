@@ -120,7 +120,7 @@ func.func private @HonourPinned(%x: tensor<?x?xf32>, %o: tensor<?x?xf32>) -> ten
 // which lie so far apart that they share sets of a cache.
 module attributes {tilewright.target = #tilewright.target<"cpu", "cpu", {subgroup = 1, max_threads = 1, shared_memory = 0, registers = 32, access_bytes = 64, vector_bytes = 64, l2_bytes = 1048576, thread_memory = 1048576}>} {
 // CHECK-LABEL: func.func private @PackOperands(
-// CHECK: linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [232, 192, 256], thread = [8, 32, 8], promote = [1]>}
+// CHECK: linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [232, 192, 256], thread = [8, 48, 8], promote = [1]>}
 func.func private @PackOperands(%a: tensor<457x512xf32>, %b: tensor<512x330xf32>, %o: tensor<457x330xf32>) -> tensor<457x330xf32> attributes {tilewright.kernel} {
   %m = linalg.matmul ins(%a, %b : tensor<457x512xf32>, tensor<512x330xf32>) outs(%o : tensor<457x330xf32>) -> tensor<457x330xf32>
   return %m : tensor<457x330xf32>

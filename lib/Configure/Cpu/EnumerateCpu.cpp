@@ -72,6 +72,16 @@ static int64_t wholeRows(int64_t extent, int64_t registers, bool words = false) 
   return pays ? best : usual;
 }
 
+/// Vectors of columns that a register tile of eight rows may have in so many registers: two or
+/// one, or three where so many leave less of the last tile of `extent` columns empty.
+static SmallVector<int64_t> vectorCounts(int64_t extent, int64_t lanes, int64_t registers) {
+  SmallVector<int64_t> counts{2, 1};
+  if (registers >= 32 &&
+      1.02 * llvm::alignTo(extent, 3 * lanes) < llvm::alignTo(extent, 2 * lanes))
+    counts.insert(counts.begin(), 3);
+  return counts;
+}
+
 /// Blocks of packed operands, of a register tile `thread` with `rows` rows where there
 /// are as many, elements of `bytes` each: the panel of rows has half of the first-level
 /// cache, that of columns at most a quarter of the second-level cache.
@@ -114,7 +124,7 @@ static int64_t stepOfWords(int64_t sum, int64_t word) {
 /// Both operands packed for an instruction that multiplies them as they are.
 static void addPanelInstructions(const KernelInfo &info, TargetAttr target,
                                  const Contraction &contraction,
-                                 ArrayRef<int64_t> promote, int64_t rowsOfVectors,
+                                 ArrayRef<int64_t> promote, int64_t registers,
                                  std::vector<LoweringConfigAttr> &configs) {
   auto names = target.getFacts().getAs<ArrayAttr>("panel_mma");
   if (!names)
@@ -133,9 +143,15 @@ static void addPanelInstructions(const KernelInfo &info, TargetAttr target,
     auto instruction = MatrixInstruction::parse(name.getContext(), name);
     if (!instruction || !hasTypesOf(info.getRoot(), contraction, *instruction))
       continue;
-    int64_t rowsFull = instruction->tiles ? 32 : rowsOfVectors;
+    int64_t rowsFull = instruction->tiles ? 32
+                                          : wholeRows(nominalExtent(info, m), registers,
+                                                      /*words=*/true);
+    // Bytes are interleaved by powers of two.
+    bool three = !instruction->tiles && instruction->perWord() == 2;
+    SmallVector<int64_t> counts =
+        vectorCounts(nominalExtent(info, n), instruction->n, three ? registers : 0);
     for (int64_t rows : {rowsFull, rowsFull / 2})
-      for (int64_t vectors : {2, 1}) {
+      for (int64_t vectors : counts) {
         SmallVector<int64_t> thread(info.getNumConfigLoops(), 1);
         thread[m] = std::min(rows, nominalExtent(info, m));
         thread[n] = vectors * instruction->n;
@@ -166,11 +182,11 @@ static void addPacked(const KernelInfo &info, TargetAttr target, int64_t lanes,
   SmallVector<int64_t> promote{contraction.a, contraction.b};
   llvm::sort(promote);
   int64_t rowsFull = wholeRows(rowsMost, registers);
-  addPanelInstructions(info, target, contraction, promote,
-                       wholeRows(rowsMost, registers, /*words=*/true), configs);
+  addPanelInstructions(info, target, contraction, promote, registers, configs);
   for (int64_t rows : {rowsFull, rowsFull / 2})
-    for (int64_t vectors : {2, 1}) {
-      if (isOddVector(columnsMost, vectors * lanes, lanes))
+    for (int64_t vectors : vectorCounts(columnsMost, lanes, registers)) {
+      if (isOddVector(columnsMost, vectors * lanes, lanes) ||
+          vectors * (rows + 1) >= registers)
         continue;
       SmallVector<int64_t> thread(info.getNumConfigLoops(), 1);
       thread[m] = std::min(rows, rowsMost);
@@ -282,12 +298,14 @@ enumerateContractionCpu(const KernelInfo &info, TargetAttr target, int64_t lanes
   // do not wait for each other.
   int64_t most = wholeRows(nominalExtent(info, m), registers);
   int64_t extent = nominalExtent(info, n);
-  bool isShort = extent < 4 * lanes && extent % (2 * lanes);
-  for (int64_t vectors : {2, 1})
-    for (int64_t rows : {vectors == 1 && registers >= 32 && isShort ? 2 * most : most,
+  bool isNarrow = registers >= 32 && extent < 4 * lanes && extent % (2 * lanes);
+  for (int64_t vectors : vectorCounts(extent, lanes, registers))
+    for (int64_t rows : {vectors == 3               ? std::min<int64_t>(most, 8)
+                         : isNarrow && vectors == 1 ? 2 * most
+                                                    : most,
                          int64_t(4), int64_t(2), int64_t(1)})
       for (int64_t blocks : {8, 2}) {
-        if (isOddVector(nominalExtent(info, n), vectors * lanes, lanes))
+        if (isOddVector(extent, vectors * lanes, lanes))
           continue;
         SmallVector<int64_t> block(info.getNumConfigLoops(), 1);
         SmallVector<int64_t> thread(block);

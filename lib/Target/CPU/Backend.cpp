@@ -23,6 +23,7 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
@@ -271,6 +272,19 @@ static void setSveLength(llvm::Module &module, int64_t bits) {
       function.addFnAttr(range);
 }
 
+/// Whether there are vectors of several registers, but not of two, four, … of them, with which
+/// LLVM's code generator would compute as with the next power of two.
+static bool hasOddVectors(const llvm::Module &module, unsigned registerBits) {
+  for (const llvm::Function &function : module)
+    for (const llvm::Instruction &instruction : llvm::instructions(function))
+      if (auto *type = llvm::dyn_cast<llvm::FixedVectorType>(instruction.getType())) {
+        unsigned bits = type->getNumElements() * type->getScalarSizeInBits();
+        if (bits > registerBits && bits % registerBits == 0 && !llvm::isPowerOf2_32(bits))
+          return true;
+      }
+  return false;
+}
+
 FailureOr<KernelCode> CPUBackend::emit(ModuleOp module,
                                        const BackendOptions &options) const {
   FunctionOpInterface kernel = getOnlyKernel(module);
@@ -308,7 +322,11 @@ FailureOr<KernelCode> CPUBackend::emit(ModuleOp module,
     return failure();
   if (chip.sveBits)
     setSveLength(*ir, chip.sveBits);
-  if (failed(runLLVMPasses(loc, *ir, *machine, kPipeline)))
+  std::string pipeline = kPipeline.str();
+  if (hasOddVectors(*ir, llvmOptions.vectorBits))
+    pipeline = "function(scalarizer<load-store;min-bits=" +
+               std::to_string(llvmOptions.vectorBits) + ">)," + pipeline;
+  if (failed(runLLVMPasses(loc, *ir, *machine, pipeline)))
     return failure();
   keepSelects(*ir);
   if (!chip.isArm())

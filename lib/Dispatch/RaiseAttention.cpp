@@ -151,7 +151,7 @@ static std::string spell(Type type) {
   return name;
 }
 
-AttentionOp AttentionRaiser::create(OpBuilder &b, TargetAttr target) {
+AttentionOp AttentionRaiser::create(OpBuilder &b) {
   b.setInsertionPoint(last);
   MLIRContext *context = b.getContext();
   auto queryType = cast<RankedTensorType>(queries.tensor.getType()).getElementType();
@@ -200,9 +200,7 @@ AttentionOp AttentionRaiser::create(OpBuilder &b, TargetAttr target) {
   if (!hiding->resolve(
           b, second.getLoc(), query, queryType, scoreType,
           [&](Value value) { return isSizeOf(value, key); },
-          [&](Value value) { return isSizeOf(value, query); }, sizeOf,
-          // Warpgroups read keys behind a length, and so take a mask of them.
-          !mayUseWarpgroups(target, queryType, expressions.sizeOf(query)), mask, reason))
+          [&](Value value) { return isSizeOf(value, query); }, sizeOf, mask, reason))
     return {};
   if (mask.mask && !addMap(mask.maskAt))
     return refuse("the mask has a loop that is not of the scores"), AttentionOp();
@@ -333,7 +331,7 @@ bool AttentionRaiser::raise(OpBuilder &b, TargetAttr target) {
                   "result");
   if (!chooseLoops())
     return false;
-  AttentionOp op = create(b, target);
+  AttentionOp op = create(b);
   if (!op)
     return false;
   if (failed(op.verify()) || failed(chooseAttentionConfig(op, target, reason))) {

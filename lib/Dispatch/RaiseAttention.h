@@ -54,7 +54,7 @@ private:
                    llvm::ArrayRef<unsigned> loops, double &factor);
   bool chooseLoops();
   void followResult();
-  AttentionOp create(mlir::OpBuilder &b, TargetAttr target);
+  AttentionOp create(mlir::OpBuilder &b);
   void replace(mlir::OpBuilder &b, mlir::Value result, llvm::ArrayRef<unsigned> at,
                mlir::Operation *by);
 

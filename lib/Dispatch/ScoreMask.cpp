@@ -466,8 +466,8 @@ bool ScoreMask::resolve(OpBuilder &b, Location loc, unsigned query, Type queryTy
                         FloatType scoreType,
                         llvm::function_ref<bool(Value)> isKeys,
                         llvm::function_ref<bool(Value)> isQueries,
-                        llvm::function_ref<OpFoldResult(unsigned)> sizeOf, bool hasLengths,
-                        Result &result, std::string &reason) {
+                        llvm::function_ref<OpFoldResult(unsigned)> sizeOf, Result &result,
+                        std::string &reason) {
   takeFiniteBounds(query);
   if (!place(bounds, query, isKeys, isQueries, result)) {
     result = {};
@@ -478,7 +478,7 @@ bool ScoreMask::resolve(OpBuilder &b, Location loc, unsigned query, Type queryTy
         conditions.push_back(bound.condition);
   }
   // That diagonal would end at the length.
-  if (hasLengths && !result.isBottomRight)
+  if (!result.isBottomRight)
     takeLengths(b, query, isQueries, result);
   if (conditions.empty() && terms.empty())
     return true;

@@ -47,14 +47,14 @@ public:
     Coordinates maskAt, lengthsAt; // atoms
     std::string note; // for --explain
   };
-  /// Sizes as `isKeys` and `isQueries` know them of a dim, and `sizeOf` of an atom. Lengths are a
-  /// mask of keys unless `hasLengths`. False, with a reason, if something cannot be computed.
+  /// Sizes as `isKeys` and `isQueries` know them of a dim, and `sizeOf` of an atom. False, with a
+  /// reason, if something cannot be computed.
   bool resolve(mlir::OpBuilder &b, mlir::Location loc, unsigned query,
                mlir::Type queryType, mlir::FloatType scoreType,
                llvm::function_ref<bool(mlir::Value)> isKeys,
                llvm::function_ref<bool(mlir::Value)> isQueries,
-               llvm::function_ref<mlir::OpFoldResult(unsigned)> sizeOf, bool hasLengths,
-               Result &result, std::string &reason);
+               llvm::function_ref<mlir::OpFoldResult(unsigned)> sizeOf, Result &result,
+               std::string &reason);
 
 private:
   /// Something that hides keys: `hidden` is -inf, or a number that is finite.

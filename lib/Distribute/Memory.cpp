@@ -21,6 +21,7 @@
 #include "MemoryAccess.h"
 #include "Swizzle.h"
 #include "tilewright/Dialect/Divisibility.h"
+#include "tilewright/Dialect/InPlaceReads.h"
 #include "tilewright/Dialect/SharedPlaces.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -198,7 +199,7 @@ Value ThreadCode::groupPredicate(Location loc, Access &access, int64_t reg) {
       int64_t m = memoryDim(access.map, dim);
       Index position = add(loc, access.start[dim], Index(coordinate));
       compared = arith::CmpIOp::create(
-          b, loc, arith::CmpIPredicate::slt, materialize(loc, position),
+          b, loc, access.inside, materialize(loc, position),
           materialize(loc, access.view.sizes[m]));
     }
     all = all ? arith::AndIOp::create(b, loc, all, compared).getResult()
@@ -304,6 +305,10 @@ LogicalResult ThreadCode::read(vector::TransferReadOp op) {
     mask = *held;
     found->runs = layout->registerRuns(0, 1);
     found->wideRuns.reset();
+  }
+  if (op->hasAttr(kFromBeforeAttr)) {
+    found->inside = arith::CmpIPredicate::ult;
+    found->wideRuns.reset(); // whose last element alone would be compared
   }
   Value padding = scalars.lookup(op.getPadding());
   auto readRuns = [&](const RegisterRuns &runs, bool checked) {

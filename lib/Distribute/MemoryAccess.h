@@ -9,6 +9,8 @@
 
 #include "ThreadCode.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
 namespace tilewright {
 
 /// How one transfer op goes through memory.
@@ -19,6 +21,8 @@ struct ThreadCode::Access {
   Index base;                   // element offset of the thread's register 0
   mlir::SmallVector<Index> start;     // per vector dim: memory coordinate, register 0
   mlir::SmallVector<bool> checked;    // per vector dim: compare with the bound
+  /// How: coordinates may be negative, which is out of bounds, where it is `ult`.
+  mlir::arith::CmpIPredicate inside = mlir::arith::CmpIPredicate::slt;
   layout::RegisterRuns runs;            // registers accessed together
   /// Longer runs, for threads of which nothing is out of bounds; empty where
   /// they would not be longer.

@@ -38,6 +38,7 @@
 #include "Roles.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
@@ -221,10 +222,10 @@ void AttentionRings::writeConsumers(WarpsOp role, ArrayRef<Operation *> rest) {
 
 void AttentionRings::write() {
   Block &entry = kernel.front();
-  // Scalars stay in front of the roles.
+  // Scalars stay in front of the roles, also those of memory: where keys end, both have to know.
   SmallVector<Operation *> rest;
   for (Operation &op : entry.without_terminator())
-    if (op.getNumRegions() || !isMemoryEffectFree(&op) ||
+    if (op.getNumRegions() || (!isMemoryEffectFree(&op) && !isa<memref::LoadOp>(op)) ||
         llvm::any_of(op.getOperandTypes(), llvm::IsaPred<VectorType>) ||
         llvm::any_of(op.getResultTypes(), llvm::IsaPred<VectorType>))
       rest.push_back(&op);

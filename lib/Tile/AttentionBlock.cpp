@@ -97,7 +97,7 @@ void AttentionBlock::placeBlock() {
       end = createDiagonalEnd(b, loc, length);
   }
   diagonal = op.isBottomRight() ? subtract(end, extent(op.getQueryLoop())) : constant(0);
-  if (op.getLengths() && !op.getTable())
+  if (op.getLengths() && !op.getTable() && !endsAtLength())
     placeSlices({});
 }
 
@@ -112,14 +112,13 @@ void AttentionBlock::placeRows(Value first) {
 }
 
 /// The keys of the block's part that any of its queries sees; the first is that of a
-/// block of keys.
+/// block of keys. Where there are none, the end may lie in front of the first.
 void AttentionBlock::placeKeys() {
   Value begin = constant(0), end = numKeys;
   Value first = add(query, diagonal); // the first query's own key
   if (int64_t behind = op.getKeysBehind(); behind >= 0) {
     Value last = add(first, constant(plan.headQueries + behind));
-    end = arith::MaxSIOp::create(b, loc, constant(0),
-                                 arith::MinSIOp::create(b, loc, end, last));
+    end = arith::MinSIOp::create(b, loc, end, last);
   }
   if (int64_t before = op.getKeysBefore(); before >= 0) {
     Value seen = arith::MaxSIOp::create(b, loc, constant(0),
@@ -280,6 +279,8 @@ Value AttentionBlock::read(Value tensor, AffineMap map, unsigned row, unsigned c
   // Shared memory is full of keys and values.
   if (tensor == op.getMask())
     value->setAttr(kReadInPlaceAttr, b.getUnitAttr());
+  if (tensor == op.getMask() && ownKeys)
+    value->setAttr(kFromBeforeAttr, b.getUnitAttr());
   return castShape(value, shape);
 }
 
@@ -358,8 +359,9 @@ Value AttentionBlock::maskScores(Value values, const Scores &scores) {
   return arith::SelectOp::create(b, loc, mask, values, splat(type, -INFINITY));
 }
 
-/// -inf where the coordinates say so: behind the last key, and outside of what `causal`
-/// and `window` let a query see; the scores as they are where nothing is hidden.
+/// -inf where the coordinates say so: behind the last key, in front of those of the step, and
+/// outside of what `causal` and `window` let a query see; the scores as they are where nothing
+/// is hidden.
 Value AttentionBlock::hideKeys(Value values, const Scores &scores) {
   auto type = cast<VectorType>(values.getType());
   auto indices = [&](int64_t size) { return VectorType::get({size}, b.getIndexType()); };
@@ -367,11 +369,16 @@ Value AttentionBlock::hideKeys(Value values, const Scores &scores) {
     return vector::BroadcastOp::create(b, loc, indices(size), scalar);
   };
   Value step = vector::StepOp::create(b, loc, indices(scores.keys));
-  Value keys = alongKeys(add(step, spread(position[op.getKeyLoop()], scores.keys)), scores);
+  Value key = position[op.getKeyLoop()], own = add(position[op.getQueryLoop()], diagonal);
+  if (ownKeys) { // is key 0
+    key = subtract(key, ownKeys);
+    own = subtract(own, ownKeys);
+  }
+  Value keys = alongKeys(add(step, spread(key, scores.keys)), scores);
   Value rows = vector::StepOp::create(b, loc, indices(scores.queries));
   if (int64_t queries = plan.headQueries; group && queries < scores.queries)
     rows = arith::RemUIOp::create(b, loc, rows, spread(constant(queries), scores.queries));
-  rows = add(rows, spread(add(position[op.getQueryLoop()], diagonal), scores.queries));
+  rows = add(rows, spread(own, scores.queries));
   Value visible;
   auto require = [&](arith::CmpIPredicate predicate, Value bound) {
     Value inside =
@@ -379,18 +386,27 @@ Value AttentionBlock::hideKeys(Value values, const Scores &scores) {
     visible = visible ? arith::AndIOp::create(b, loc, visible, inside).getResult()
                       : inside;
   };
-  Value last;
-  if (!isInside(op.getKeyLoop(), plan.keys))
+  Value last, first;
+  if (!ownKeys && !isInside(op.getKeyLoop(), plan.keys))
     last = spread(subtract(numKeys, constant(1)), scores.queries);
   if (int64_t behind = op.getKeysBehind(); behind >= 0) {
-    Value own = add(rows, spread(constant(behind), scores.queries));
-    last = last ? arith::MinSIOp::create(b, loc, last, own).getResult() : own;
+    Value seen = add(rows, spread(constant(behind), scores.queries));
+    last = last ? arith::MinSIOp::create(b, loc, last, seen).getResult() : seen;
+  }
+  if (int64_t before = op.getKeysBefore(); before >= 0)
+    first = subtract(rows, spread(constant(before), scores.queries));
+  Value zero = ownKeys ? spread(constant(0), scores.queries) : Value();
+  if (ownKeys && last && !first) { // keys below 0 are large ones
+    Value end = add(last, spread(constant(1), scores.queries));
+    require(arith::CmpIPredicate::ult, arith::MaxSIOp::create(b, loc, end, zero));
+    last = {};
+  } else if (ownKeys) {
+    first = first ? arith::MaxSIOp::create(b, loc, first, zero).getResult() : zero;
   }
   if (last)
     require(arith::CmpIPredicate::sle, last);
-  if (int64_t before = op.getKeysBefore(); before >= 0)
-    require(arith::CmpIPredicate::sge,
-            subtract(rows, spread(constant(before), scores.queries)));
+  if (first)
+    require(arith::CmpIPredicate::sge, first);
   if (!visible)
     return values;
   return arith::SelectOp::create(b, loc, visible, values, splat(type, -INFINITY));

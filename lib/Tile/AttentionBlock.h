@@ -65,6 +65,8 @@ protected:
   /// The block of keys from `key` on is read next.
   void enterKeys(mlir::Value key);
   void placeSlices(mlir::Value page);
+  bool endsAtLength();
+  mlir::Value beginOfStep(mlir::Value key);
   mlir::Value pageNumber();
   mlir::SmallVector<mlir::Value> sliceIndices(mlir::AffineMap map);
   /// Of a table or lengths, at the position.
@@ -121,6 +123,9 @@ protected:
   /// What the block reads keys and values from, where these end at a length or lie in
   /// pages: its keys alone, or those of a page, and the first of them.
   mlir::Value keySlice, valueSlice, firstOfSlice;
+  /// The first key that is of this step; those in front of it were in the step before. Null
+  /// where no step reads any of these.
+  mlir::Value ownKeys;
   /// First key on the diagonal of query 0.
   mlir::Value diagonal;
   /// The block's first query, and first head of those that share its rows.

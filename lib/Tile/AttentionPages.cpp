@@ -7,6 +7,13 @@
 //   %entry = tensor.extract %table[%b, %j / 16]
 //   %rows  = what is left of %length behind the page's first key, at most 16
 //   %keys  = tensor.extract_slice %pool[%page, 0, %h, 0] [1, %rows, 1, 64]
+//
+// Copy engines bring whole boxes of what is in memory, and zeros of what lies outside of the
+// tensor. The step that the length ends in has its box end there instead, in front of the
+// tensor's first row if need be; what is of the step before, once more, is hidden:
+//
+//   %begin = arith.minsi %j, %length - 128
+//   %keys  = vector.transfer_read %k[%b, %begin, %h, 0]
 
 #include "AttentionBlock.h"
 
@@ -81,6 +88,16 @@ void AttentionBlock::placeSlices(Value page) {
     }
     *slice = tensor::ExtractSliceOp::create(b, loc, tensor, offsets, sizes, strides);
   }
+}
+
+/// Nothing behind the length is read, by moving the last step to the front.
+bool AttentionBlock::endsAtLength() { return plan.copyThreads > 0 && op.getLengths(); }
+
+/// The key that the box of the step of `key` begins at.
+Value AttentionBlock::beginOfStep(Value key) {
+  if (!endsAtLength())
+    return key;
+  return arith::MinSIOp::create(b, loc, key, subtract(numKeys, constant(plan.keys)));
 }
 
 SmallVector<Value> AttentionBlock::sliceIndices(AffineMap map) {

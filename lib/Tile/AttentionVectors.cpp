@@ -83,15 +83,27 @@ AttentionBlock::Carried AttentionVectors::step(const Carried &before, Value quer
   Scores block{plan.queries, plan.keys};
   int64_t wide[] = {plan.queries, plan.columns};
   VectorType rowType = floats(plan.queries);
+  unsigned j = op.getKeyLoop();
+  Value key = position[j], begin = beginOfStep(key);
+  position[j] = begin;
   Value keys = readRows(op.getKey(), op.getKeyMap(), op.getDepthLoop(), plan.depth);
   Value scores =
       multiply(queries, keys, splat(floats(block.shape()), 0), true, plan.scores);
-  scores = maskScores(scaleScores(scores), block);
-  Value hidden = hideKeys(scores, block);
+  Value scaled = scaleScores(scores);
+  position[j] = key;
+  scores = maskScores(scaled, block);
+  Value hidden = scores;
+  if (begin != key) {
+    position[j] = begin;
+    ownKeys = key;
+    hidden = maskScores(scaled, block);
+  }
+  hidden = hideKeys(hidden, block);
   if (hidden != scores)
-    if (Value isWhole = isWholeStep(position[op.getKeyLoop()], /*isPeeled=*/true))
+    if (Value isWhole = isWholeStep(key, /*isPeeled=*/true))
       hidden = arith::SelectOp::create(b, loc, isWhole, scores, hidden);
   scores = hidden;
+  ownKeys = {};
 
   Carried after;
   largestOf(after, vector::MultiDimReductionOp::create(b, loc, scores, before.largest,
@@ -108,6 +120,7 @@ AttentionBlock::Carried AttentionVectors::step(const Carried &before, Value quer
       arith::MulFOp::create(b, loc, before.result, alongRows(shrink, wide));
   Value values = readRows(op.getValue(), op.getValueMap(), op.getColumnLoop(), plan.columns);
   Value weights = convert(powers, getElementTypeOrSelf(op.getValue().getType()));
+  position[j] = key;
   after.result = multiply(weights, values, result, false, plan.values);
   return after;
 }

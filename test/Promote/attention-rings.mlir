@@ -58,4 +58,45 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_90a", "nvvm",
     vector.transfer_write %o, %out[%c0, %c0] {in_bounds = [true, true]} : vector<64x128xf32>, memref<64x128xf32>
     return
   }
+
+  // Where keys end, by a number in memory, is read in front of both roles.
+  // CHECK-LABEL: func.func private @lengths
+  // CHECK: %[[LENGTH:.*]] = memref.load %arg4
+  // CHECK: %[[END:.*]] = arith.index_cast %[[LENGTH]]
+  // CHECK: tilewright.warps[4, 4]
+  // CHECK: scf.for %[[KEY:[a-z0-9_]+]] = %{{.*}} to %[[END]]
+  // CHECK: %[[BEGIN:.*]] = arith.minsi %[[KEY]],
+  // CHECK: tilewright.tile_copy %arg1[%[[BEGIN]],
+  // CHECK: tilewright.tile_copy %arg2[%[[BEGIN]],
+  // CHECK: tilewright.warps[0, 4]
+  // CHECK: scf.for %{{.*}} to %[[END]]
+  func.func private @lengths(%q: memref<64x64xf16>, %k: memref<?x64xf16>, %v: memref<?x64xf16>, %out: memref<64x64xf32>, %n: memref<1xi32>)
+      attributes {tilewright.kernel, tilewright.access = ["read", "read", "read", "write", "read"],
+        tilewright.lowering_config = #tilewright.lowering_config<strategy = attention, block = [64, 32], warps = [4, 1], stages = 2, promote = [0, 1], mma = "wgmma.m64n32k16.f16.f32">,
+        tilewright.launch = #tilewright.launch<threads = 256, subgroup = 32, tiles = affine_map<() -> (1)>>} {
+    %c0 = arith.constant 0 : index
+    %c32 = arith.constant 32 : index
+    %pad = arith.constant 0.0 : f16
+    %zs = arith.constant dense<0.0> : vector<64x32xf32>
+    %zo = arith.constant dense<0.0> : vector<64x64xf32>
+    %length = memref.load %n[%c0] : memref<1xi32>
+    %end = arith.index_cast %length : i32 to index
+    %last = arith.subi %end, %c32 : index
+    %vq = vector.transfer_read %q[%c0, %c0], %pad {in_bounds = [true, true]} : memref<64x64xf16>, vector<64x64xf16>
+    %o = scf.for %j = %c0 to %end step %c32 iter_args(%acc = %zo) -> vector<64x64xf32> {
+      %begin = arith.minsi %j, %last : index
+      %vk = vector.transfer_read %k[%begin, %c0], %pad {in_bounds = [false, true]} : memref<?x64xf16>, vector<32x64xf16>
+      %s = tilewright.mma %vq, %vk, %zs {instruction = "wgmma.m64n32k16.f16.f32",
+          maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]}
+          : vector<64x64xf16>, vector<32x64xf16>, vector<64x32xf32>
+      %p = arith.truncf %s : vector<64x32xf32> to vector<64x32xf16>
+      %vv = vector.transfer_read %v[%begin, %c0], %pad {in_bounds = [false, true]} : memref<?x64xf16>, vector<32x64xf16>
+      %x = tilewright.mma %p, %vv, %acc {instruction = "wgmma.m64n64k16.f16.f32",
+          maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]}
+          : vector<64x32xf16>, vector<32x64xf16>, vector<64x64xf32>
+      scf.yield %x : vector<64x64xf32>
+    }
+    vector.transfer_write %o, %out[%c0, %c0] {in_bounds = [true, true]} : vector<64x64xf32>, memref<64x64xf32>
+    return
+  }
 }

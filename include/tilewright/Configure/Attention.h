@@ -56,10 +56,6 @@ mlir::SmallVector<int64_t> blockOfRows(const std::optional<SharedRows> &shared, 
 mlir::FailureOr<AttentionPlan> planAttention(AttentionOp op, LoweringConfigAttr config,
                                              TargetAttr target, std::string &reason);
 
-/// Warpgroups of `target` multiply so many queries of `element` (dynamic: not known), if the op is
-/// otherwise as they need it.
-bool mayUseWarpgroups(TargetAttr target, mlir::Type element, int64_t queries);
-
 /// The config that `op` gets where none is pinned, or why it is no kernel. `anyFragments`:
 /// also one whose fragments a driver spills.
 mlir::FailureOr<LoweringConfigAttr> chooseAttentionConfig(AttentionOp op, TargetAttr target,

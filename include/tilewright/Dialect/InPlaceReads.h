@@ -6,6 +6,9 @@
 //
 //   %m = vector.transfer_read %mask[%i, %j] … {tilewright.read_in_place} : vector<128x128xf16>
 //   %s = arith.addf %scores, (arith.extf %m)
+//
+// Of `tilewright.from_before` an index may be negative: what lies in front of the first element
+// is out of bounds, as what lies behind the last one is.
 
 #ifndef TILEWRIGHT_DIALECT_INPLACEREADS_H
 #define TILEWRIGHT_DIALECT_INPLACEREADS_H
@@ -15,6 +18,7 @@
 namespace tilewright {
 
 inline constexpr llvm::StringLiteral kReadInPlaceAttr = "tilewright.read_in_place";
+inline constexpr llvm::StringLiteral kFromBeforeAttr = "tilewright.from_before";
 
 } // namespace tilewright
 

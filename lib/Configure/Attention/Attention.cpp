@@ -428,9 +428,14 @@ LogicalResult tilewright::configureAttention(func::FuncOp kernel, AttentionOp op
     lines.push_back(b.getStringAttr("keys are not taken in parts: " + reason));
   op->setAttr(kConfigAttr, config);
   if (FailureOr<AttentionPlan> plan = planAttention(op, config, target, reason);
-      succeeded(plan) && plan->subgroup > 1)
+      succeeded(plan) && plan->subgroup > 1) {
     recordPlan(kernel, config, plan->threads, plan->copyThreads, plan->shared,
                plan->registers);
+    if (op.getLengths() && plan->copyThreads > 0)
+      lines.push_back(b.getStringAttr(
+          "a block copies and multiplies keys up to its length: the copies of the last step end "
+          "there, those of its keys that the step before had are hidden"));
+  }
   llvm::append_range(lines, refused);
   if (FailureOr<AttentionPlan> plan = planAttention(op, config, target, reason);
       succeeded(plan) && plan->heads > 1)

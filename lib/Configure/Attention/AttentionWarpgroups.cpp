@@ -56,11 +56,6 @@ static std::string whyNotCopied(AttentionOp op, StringRef what, Value operand,
 /// Rows of an instruction.
 static constexpr int64_t kRows = 64;
 
-bool tilewright::mayUseWarpgroups(TargetAttr target, Type element, int64_t queries) {
-  return target.has("warpgroup_mma") && (element.isF16() || element.isBF16()) &&
-         (ShapedType::isDynamic(queries) || queries >= kRows / 2);
-}
-
 bool tilewright::canUseWarpgroups(AttentionOp op, TargetAttr target,
                                   std::string &reason) {
   Type element = getElementTypeOrSelf(op.getQuery().getType());
@@ -71,8 +66,6 @@ bool tilewright::canUseWarpgroups(AttentionOp op, TargetAttr target,
     reason = "their instructions of f32 sums take f16 and bf16 in either direction";
   else if (op.getTable())
     reason = "keys and values lie in pages, whose tensor maps would copy what is behind a length";
-  else if (op.getLengths())
-    reason = "a tensor map would copy keys and values that are behind a length";
   else
     reason = whyNotCopied(op, "queries", op.getQuery(), op.getQueryMap(),
                           op.getQueryLoop(), op.getDepthLoop());
@@ -181,12 +174,14 @@ FailureOr<AttentionPlan> tilewright::planAttentionByWarpgroups(
 }
 
 /// Whether neighbours in a row of the mask are read one by one: each waits in a register
-/// of its own for the scores.
+/// of its own for the scores. The last keys of a length begin anywhere.
 static bool readsMaskByElement(AttentionOp op) {
   auto mask = dyn_cast_if_present<BlockArgument>(op.getMask());
   auto type = mask ? cast<RankedTensorType>(mask.getType()) : RankedTensorType();
   if (!type || type.getRank() == 0)
     return false;
+  if (op.getLengths())
+    return true;
   unsigned last = type.getRank() - 1;
   int64_t row = type.isDynamicDim(last)
                     ? promisedDivisor(op->getParentOfType<func::FuncOp>(),

@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """tilewright.attention with a length for each sequence, and keys and values in pages of a pool.
 
-Rows of the pool that no sequence has hold infinities, which a weight of zero does not hide. Bounds are those of
-families/attention.py.
+Rows of the pool that no sequence has, and those behind a length, hold infinities, which a weight of zero does not hide.
+Bounds are those of families/attention.py.
 """
 
 import functools
 
 import numpy as np
 
-from data import BF16, F16, F32, F64, I32, I64, integers, make, uniform
+from data import BF16, F16, F32, F64, I1, I32, I64, choice, integers, make, uniform
 from families.attention import numpy_attention
 from functions import EXACT, Function, Value, relative
 
@@ -22,11 +22,12 @@ def spread(fill):
 
 class Pages:
     """Over sequences b, heads h of keys, g of queries for each; `page` keys a page, p pages, at most m of a sequence. Without
-    `page`, keys are j for each sequence. `layout`: the order of page, slot, head in a pool."""
+    `page`, keys are j for each sequence. `layout`: the order of page, slot, head in a pool. `mask`: its type and dims. `transposed`:
+    keys lie side by side."""
 
     def __init__(self, element, label, dims, lengths, page=16, dynamic=False, layout="psh", tokens_first=False, causal=None,
                  window=None, lse=False, index=I32, data=uniform(-2, 2), values=uniform(0.25, 2), exact=False, known="hgi",
-                 wild=False, targets=(), softcap=0, more=()):
+                 wild=False, targets=(), softcap=0, more=(), mask=None, transposed=False):
         self.__dict__.update(locals())
         dims = {**dims, **({"S": page} if page else {})}
         f = self.f = Function("attention_pages", element.name, label, dims, dynamic, known=known, targets=targets)
@@ -34,9 +35,11 @@ class Pages:
         lse_dims = "bihg" if tokens_first else "bhgi"
         self.query, self.lse_dims = query, lse_dims
         pool = layout.replace("s", "S") if page else "bjh"
+        rows = "bhDj" if transposed else pool + "D"
         if not page:
             assert layout == "psh"
-        q, k, v = f.arg(element, query), f.arg(element, pool + "D"), f.arg(element, pool + "D")
+        q, k, v = f.arg(element, query), f.arg(element, rows), f.arg(element, rows)
+        m = f.arg(*mask) if mask else None
         t = f.arg(index, "bm") if page else None
         n = f.arg(index, "b") if lengths is not None else None
         loops = "b, h, g, i, j, d, e"
@@ -44,11 +47,12 @@ class Pages:
 
         def affine(letters):
             return f"affine_map<({loops}) -> ({', '.join(key.get(x, x) if page else x for x in letters)})>"
-        maps = [query.replace("D", "d"), pool + "d", pool + "e"]
-        maps += (["bp"] if page else []) + (["b"] if n else []) + [query.replace("D", "e")] + ([lse_dims] if lse else [])
+        maps = [query.replace("D", "d"), rows.replace("D", "d"), rows.replace("D", "e")]
+        maps += ([mask[1]] if mask else []) + (["bp"] if page else []) + (["b"] if n else []) + [query.replace("D", "e")] + ([lse_dims] if lse else [])
         outs = [f.empty(element, query)] + ([f.empty(F64 if element is F64 else F32, lse_dims)] if lse else [])
         types = ", ".join(f.value_type(x) for x in outs)
         text = f"tilewright.attention ins({q.name}, {k.name}, {v.name} : {', '.join(f.value_type(x) for x in (q, k, v))}) "
+        text += f"mask({m.name} : {f.value_type(m)}) " if m else ""
         text += f"table({t.name} : {f.value_type(t)}) " if t else ""
         text += f"lengths({n.name} : {f.value_type(n)}) " if n else ""
         attributes = [f"indexing_maps = [{', '.join(affine(x) for x in maps)}]"]
@@ -75,6 +79,10 @@ class Pages:
             fills.append(spread(table))
             if lengths is not None and not self.wild and full["p"]:
                 fills[1:3] = [self.unused(full, table, lengths, fill, number) for number, fill in enumerate(fills[1:3])]
+        elif lengths is not None:
+            fills[1:3] = [self.behind(full, lengths, fill, number) for number, fill in enumerate(fills[1:3])]
+        if self.mask:
+            fills.insert(3, choice(0, 1) if self.mask[0] is I1 else uniform(-2, 2))
         if lengths is not None:
             fills.append(spread(lengths))
         label = "x".join(map(str, full.values())) + ("" if lengths is None else "_" + "_".join(map(str, lengths))).replace("-", "m")
@@ -89,8 +97,16 @@ class Pages:
         for pages, length in zip(table.reshape(full["b"], full["m"]), lengths):
             for key in range(max(0, min(length, full["m"] * self.page))):
                 used[pages[key // self.page], key % self.page] = True
-        rows[~used] = 1e39 if self.element.bits == 32 or self.element is BF16 else 1e5
-        return {"fill": "values", "values": [float(x) for x in pool.ravel()]}
+        return self.poison(pool, rows, ~used)
+
+    def behind(self, full, lengths, fill, number):
+        """`fill`, with infinities in rows behind the lengths."""
+        keys = make(self.element, [full[x] for x in self.f.args[1].dims], {**fill, "seed": 77 + number}).astype(np.float64)
+        return self.poison(keys, np.moveaxis(keys, -1, 1) if self.transposed else keys, np.arange(full["j"]) >= np.array(lengths)[:, None])
+
+    def poison(self, array, rows, unused):
+        rows[unused] = {16: 1e5, 32: 1e39, 64: np.inf}[32 if self.element is BF16 else self.element.bits]
+        return {"fill": "values", "values": [float(x) for x in array.ravel()]}
 
     def check(self, full):
         f32, keys = 2.0 ** -23 if self.element is not F64 else 2.0 ** -52, full["m"] * self.page if self.page else full["j"]
@@ -100,6 +116,13 @@ class Pages:
 
     def reference(self, q, k, v, *rest):
         rest = list(rest)
+        k, v = (np.moveaxis(x, -1, 1) if self.transposed else x for x in (k, v))
+        masks = [None] * q.shape[0]
+        if self.mask:
+            seen = rest.pop(0)
+            seen = seen != 0 if self.mask[0] is I1 else seen
+            shape = [{"b": q.shape[0], "i": q.shape[-2], "j": k.shape[1]}.get(x, 1) if x in self.mask[1] else 1 for x in "bij"]
+            masks = np.broadcast_to(seen.reshape(shape), (q.shape[0], *shape[1:]))
         table = rest.pop(0) if self.page else None
         lengths = rest.pop(0) if rest else None
         q = np.moveaxis(q, 1, 3) if self.tokens_first else q  # b h g i d
@@ -115,10 +138,13 @@ class Pages:
             keys, values = rows(k), rows(v)  # j h d
             count = keys.shape[0] if lengths is None else int(np.clip(lengths[b], 0, keys.shape[0]))
             keys, values = (np.moveaxis(x[:count], 1, 0)[:, None] for x in (keys, values))
-            causal, mask = self.causal, None
+            causal, window, mask = self.causal, self.window, None if masks[b] is None else masks[b][:, :count]
             if causal == "bottom_right" and lengths is not None and lengths[b] > count:  # its last key is not there
-                causal, mask = None, np.arange(count) <= np.arange(q.shape[-2])[:, None] + lengths[b] - q.shape[-2]
-            one, sums = numpy_attention(q[b], keys, values, mask, q.shape[-1] ** -0.5, causal, self.window, self.softcap)
+                own = np.arange(q.shape[-2])[:, None] + int(lengths[b]) - q.shape[-2]
+                causal, window, mask = None, None, np.arange(count) <= own
+                if self.window and self.window[0] >= 0:
+                    mask &= np.arange(count) >= own - self.window[0]
+            one, sums = numpy_attention(q[b], keys, values, mask, q.shape[-1] ** -0.5, causal, window, self.softcap)
             out.append(one), lse.append(sums)
         out = np.array(out).reshape(q.shape)
         lse = np.array(lse).reshape(q.shape[:-1])
@@ -159,6 +185,7 @@ def cases():
         yield elsewhere(element, "exact", sizes(3, 2, 4, 2, 32, 20, 6), [64, 1, 32], data=integers(0, 0), values=integers(-8, 8),
                     exact=True, lse=False)
         yield elsewhere(element, "wild", sizes(2, 1, 2, 1, 32, 6, 6), [32, 20], wild=2)
+    yield from many_queries()
     yield elsewhere(F64, "lengths_far", {"b": 3, "h": 1, "g": 2, "i": 6, "j": 40, "D": 16}, [43, 1000, 39], page=0, causal="bottom_right")
     yield elsewhere(F64, "decode", sizes(2, 1, 2, 1, 16, 8, 3), [40, 9])
     yield elsewhere(BF16, "tokens_first", sizes(3, 2, 4, 4, 64, 20, 6), [70, 0, 96], tokens_first=True, causal="bottom_right")
@@ -168,6 +195,37 @@ def cases():
     yield elsewhere(F16, "parts", sizes(2, 2, 4, 1, 32, 160, 80), [1280, 300], causal="bottom_right", lse=True)
     yield elsewhere(F16, "parts_dynamic", sizes(2, 2, 4, 1, 32, 160, 80), [1280, 300], dynamic=True, known="bhgi",
                 causal="bottom_right", more=({"m": 3, "lengths": [48, 2]},))
+
+
+def many_queries():
+    """Lengths where warpgroups multiply, 128 or 64 keys a step: none, one, a block, less and more than one, all."""
+    some = functools.partial(Pages, page=0, targets=("cuda", "cpu", "cpu-reference"))
+
+    def dims(b, h, g, i, j, depth):
+        return {"b": b, "h": h, "g": g, "i": i, "j": j, "D": depth}
+    for element in (F16, BF16):
+        yield some(element, "many", dims(6, 1, 1, 70, 300, 64), [0, 1, 128, 127, 129, 300], lse=True)
+        yield some(element, "many_causal", dims(6, 1, 2, 150, 300, 64), [0, 1, 128, 100, 200, 300], causal="bottom_right", lse=True)
+    yield some(F16, "many_top_left", dims(4, 2, 2, 150, 200, 32), [0, 70, 128, 200], causal="top_left")
+    yield some(F16, "many_window", dims(5, 1, 2, 200, 700, 64), [0, 1, 384, 500, 700], causal="bottom_right", window=(150, 0))
+    yield some(F16, "many_windows", dims(4, 1, 1, 130, 400, 64), [0, 129, 256, 400], window=(40, 60), lse=True)
+    yield some(F16, "many_wide", dims(4, 1, 1, 64, 260, 256), [0, 33, 64, 260], index=I64)
+    yield some(F16, "many_grouped", dims(3, 2, 4, 64, 256, 128), [256, 3, 140], causal="bottom_right", lse=True)
+    yield some(F16, "many_far", dims(3, 1, 1, 64, 140, 64), [150, 2 ** 31 - 1, -9], causal="bottom_right", lse=True)
+    yield some(F16, "many_mask", dims(4, 1, 2, 70, 300, 64), [0, 5, 130, 300], mask=(I1, "bij"), lse=True)
+    yield some(F16, "many_bias", dims(3, 2, 1, 130, 280, 64), [1, 128, 200], mask=(F16, "ij"), causal="bottom_right")
+    yield some(F16, "many_keys_mask", dims(3, 2, 1, 130, 280, 64), [40, 128, 200], mask=(I1, "bj"), window=(90, 30))
+    yield some(F16, "many_columns", dims(4, 2, 1, 64, 312, 64), [0, 67, 128, 312], causal="bottom_right", transposed=True)
+    more = ({"i": 33, "j": 128, "lengths": [128, 127, 1, 0]}, {"i": 1, "j": 40, "b": 1, "lengths": [17]},
+            {"i": 200, "j": 20, "b": 1, "lengths": [30]}, {"i": 40, "j": 0, "b": 1, "lengths": [3]}, {"i": 0, "b": 1, "lengths": [3]})
+    for label, causal, window in (("plain", None, None), ("causal", "bottom_right", None), ("window", "bottom_right", (70, 0))):
+        yield some(F16, f"many_open_{label}", dims(4, 1, 2, 90, 300, 64), [0, 1, 128, 290], dynamic=True, known="hg", causal=causal,
+                   window=window, lse=True, more=more)
+    yield some(F16, "many_open_keys", dims(4, 1, 2, 90, 300, 64), [0, 1, 128, 290], dynamic=True, known="hgi", causal="top_left",
+               more=({"j": 64, "lengths": [0, 64, 63, 3]},))
+    # One block of queries for each of two sequences, with keys in parts.
+    yield some(F16, "many_parts", dims(2, 1, 1, 64, 1200, 64), [1100, 300], causal="bottom_right", lse=True)
+    yield some(F16, "many_exact", dims(4, 1, 2, 64, 300, 64), [64, 1, 32, 256], data=integers(0, 0), values=integers(-8, 8), exact=True)
 
 
 def functions():

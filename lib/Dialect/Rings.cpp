@@ -58,9 +58,9 @@ LogicalResult TileCopyOp::verify() {
       source.getElementType() != dest.getElementType())
     return emitOpError() << "copies elements from global to shared memory, not "
                          << source << " to " << dest;
-  if (!getDest().getDefiningOp<AcquireOp>())
+  if (!stageOf(*this))
     return emitOpError()
-           << "fills a tile of a stage that 'tilewright.acquire' gave";
+           << "fills a tile of a stage that 'tilewright.acquire' gave, or a subview of one";
   if (getByThreads() && getMulticast())
     return emitOpError() << "is by threads, which copy to their own block";
   if (int64_t(getIndices().size()) != source.getRank())
@@ -72,6 +72,24 @@ LogicalResult TileCopyOp::verify() {
     return emitOpError() << "map must lead from the dims of " << dest
                          << " to those of " << source;
   return success();
+}
+
+SmallVector<TileCopyOp> tilewright::copiesInto(AcquireOp stage) {
+  SmallVector<TileCopyOp> copies;
+  for (Value tile : stage.getTiles())
+    for (Operation *user : tile.getUsers())
+      if (auto part = dyn_cast<memref::SubViewOp>(user))
+        llvm::append_range(copies, llvm::map_range(part->getUsers(), llvm::CastTo<TileCopyOp>));
+      else
+        copies.push_back(cast<TileCopyOp>(user));
+  return copies;
+}
+
+AcquireOp tilewright::stageOf(TileCopyOp copy) {
+  Value tile = copy.getDest();
+  if (auto part = tile.getDefiningOp<memref::SubViewOp>())
+    tile = part.getSource();
+  return tile.getDefiningOp<AcquireOp>();
 }
 
 SharedAttr tilewright::swizzledRows(MLIRContext *context, int64_t rowBytes,

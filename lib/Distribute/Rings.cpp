@@ -65,18 +65,16 @@ static FailureOr<int64_t> copyThreadsOf(RingOp ring, int64_t lanes) {
     auto acquire = dyn_cast<AcquireOp>(user);
     if (!acquire)
       continue;
-    for (Value tile : acquire.getTiles())
-      for (Operation *copy : tile.getUsers()) {
-        bool byThreads = cast<TileCopyOp>(copy).getByThreads();
-        auto warps = copy->getParentOfType<WarpsOp>();
-        if (byThreads && !warps)
-          return copy->emitOpError() << "stands in the 'tilewright.warps' that copy";
-        int64_t own = byThreads ? warps.getCount() * lanes : 0;
-        if (threads.value_or(own) != own)
-          return copy->emitOpError() << "fills a ring that other copies fill by "
-                                     << *threads << " threads, not by " << own;
-        threads = own;
-      }
+    for (TileCopyOp copy : copiesInto(acquire)) {
+      auto warps = copy->getParentOfType<WarpsOp>();
+      if (copy.getByThreads() && !warps)
+        return copy.emitOpError() << "stands in the 'tilewright.warps' that copy";
+      int64_t own = copy.getByThreads() ? warps.getCount() * lanes : 0;
+      if (threads.value_or(own) != own)
+        return copy.emitOpError() << "fills a ring that other copies fill by " << *threads
+                                  << " threads, not by " << own;
+      threads = own;
+    }
   }
   return threads.value_or(0);
 }
@@ -89,16 +87,14 @@ static FailureOr<std::optional<unsigned>> multicastOf(RingOp ring) {
     auto acquire = dyn_cast<AcquireOp>(user);
     if (!acquire)
       continue;
-    for (Value tile : acquire.getTiles())
-      for (Operation *user : tile.getUsers()) {
-        auto copy = cast<TileCopyOp>(user);
-        if (!copy.getMulticast())
-          continue;
-        if (found.value_or(*copy.getMulticast()) != *copy.getMulticast())
-          return copy.emitOpError() << "multicasts along loop " << *copy.getMulticast()
-                                    << ", and others of the ring along loop " << *found;
-        found = *copy.getMulticast();
-      }
+    for (TileCopyOp copy : copiesInto(acquire)) {
+      if (!copy.getMulticast())
+        continue;
+      if (found.value_or(*copy.getMulticast()) != *copy.getMulticast())
+        return copy.emitOpError() << "multicasts along loop " << *copy.getMulticast()
+                                  << ", and others of the ring along loop " << *found;
+      found = *copy.getMulticast();
+    }
   }
   return found;
 }

@@ -240,7 +240,7 @@ LogicalResult ThreadCode::tileCopy(TileCopyOp op) {
   FailureOr<MemView> dest = view(op.getDest());
   if (failed(boxes) || failed(map) || failed(dest))
     return failure();
-  auto acquire = op.getDest().getDefiningOp<AcquireOp>();
+  AcquireOp acquire = tilewright::stageOf(op);
   auto ring = rings.find(acquire.getRing());
   if (ring == rings.end())
     return op.emitOpError() << "has no ring";

@@ -18,6 +18,7 @@
 #include "tilewright/Promote/Promote.h"
 #include "ChooseTile.h"
 #include "KeepRows.h"
+#include "VectorParts.h"
 #include "WriteAttentionRings.h"
 #include "WriteRing.h"
 
@@ -185,27 +186,6 @@ static bool staysInRegisters(MmaOp op, int64_t operand) {
              op->getOperand(operand).getDefiningOp());
 }
 
-/// The parts that `value` is put together of, and where they are in it: the rows of pages,
-/// which are read one by one; else itself.
-static SmallVector<std::pair<Value, SmallVector<int64_t>>> partsOf(Value value) {
-  SmallVector<std::pair<Value, SmallVector<int64_t>>> parts;
-  auto type = cast<VectorType>(value.getType());
-  int64_t elements = 0;
-  Value rest = value;
-  while (auto insert = rest.getDefiningOp<vector::InsertStridedSliceOp>()) {
-    SmallVector<int64_t> offsets;
-    for (Attribute offset : insert.getOffsets())
-      offsets.push_back(cast<IntegerAttr>(offset).getInt());
-    parts.push_back({insert.getValueToStore(), offsets});
-    elements += insert.getSourceVectorType().getNumElements();
-    rest = insert.getDest();
-  }
-  if (parts.empty() || elements != type.getNumElements())
-    return {{value, SmallVector<int64_t>(type.getRank(), 0)}};
-  std::reverse(parts.begin(), parts.end());
-  return parts;
-}
-
 /// The op in front of which `value`, an operand of `op`, is written to shared memory: the
 /// outermost loop around `op` that it does not change in, so that it is written once.
 static Operation *findPlace(MmaOp op, Value value) {
@@ -283,12 +263,7 @@ static LogicalResult promote(MmaOp op, ArrayRef<int64_t> operands,
     }
     op->setOperand(operand, memory);
     // What is written part by part is not put together.
-    while (auto whole = value.getDefiningOp<vector::InsertStridedSliceOp>()) {
-      if (!whole->use_empty())
-        break;
-      value = whole.getDest();
-      whole.erase();
-    }
+    eraseParts(value);
     SmallVector<Attribute> maps(op.getMaps().getValue());
     maps[operand] = AffineMapAttr::get(tile.map);
     op.setMapsAttr(top.getArrayAttr(maps));

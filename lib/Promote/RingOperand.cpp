@@ -22,6 +22,11 @@ FailureOr<RingOperand> tilewright::ringOperandOf(MmaOp product, unsigned number)
 
 FailureOr<RingOperand> tilewright::ringOperandOf(MmaOp product, unsigned number,
                                                vector::TransferReadOp read) {
+  return ringOperandOf(product, number, read, read ? read.getVectorType() : VectorType());
+}
+
+FailureOr<RingOperand> tilewright::ringOperandOf(MmaOp product, unsigned number,
+                                               vector::TransferReadOp read, VectorType type) {
   MLIRContext *context = product.getContext();
   RingOperand operand;
   operand.read = read;
@@ -31,7 +36,6 @@ FailureOr<RingOperand> tilewright::ringOperandOf(MmaOp product, unsigned number,
                                     "kernel's arguments, as they are; "
                                     "operand "
                                  << number << " is none";
-  auto type = operand.read.getVectorType();
   auto memory = cast<MemRefType>(operand.read.getBase().getType());
   AffineMap loops = cast<AffineMapAttr>(product.getMaps()[number]).getValue();
   AffineMap acc = cast<AffineMapAttr>(product.getMaps()[2]).getValue();

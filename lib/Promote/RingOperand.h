@@ -31,6 +31,10 @@ mlir::FailureOr<RingOperand> ringOperandOf(MmaOp product, unsigned number);
 /// The same of what `read` brings, from which operand 0 or 1 is computed.
 mlir::FailureOr<RingOperand> ringOperandOf(MmaOp product, unsigned number,
                                          mlir::vector::TransferReadOp read);
+/// The same of an operand of `type`, of which `read` brings a part.
+mlir::FailureOr<RingOperand> ringOperandOf(MmaOp product, unsigned number,
+                                         mlir::vector::TransferReadOp read,
+                                         mlir::VectorType type);
 
 } // namespace tilewright
 

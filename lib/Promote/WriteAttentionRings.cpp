@@ -30,12 +30,13 @@
 //     … epilogue …
 //   }
 //
-// Keys and values have rings of their own, so that each stage is free as soon as its
-// product is done. `pipeline` lets the products of neighbouring steps overlap.
+// Of pages that are shorter than a step each is copied to its rows of the stage. Keys and values
+// have rings of their own, so that each stage is free as soon as its product is done. `pipeline` lets the products of neighbouring steps overlap.
 
 #include "WriteAttentionRings.h"
 #include "RingOperand.h"
 #include "Roles.h"
+#include "VectorParts.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -53,6 +54,8 @@ namespace {
 struct Stream {
   RingOperand operand;
   Value ring;
+  /// What reads it: all of it, or its rows from these on, page by page.
+  SmallVector<std::pair<vector::TransferReadOp, int64_t>> reads;
 };
 
 class AttentionRings {
@@ -67,6 +70,7 @@ private:
   void writeConsumers(WarpsOp role, ArrayRef<Operation *> rest);
   void copy(OpBuilder &b, Stream &stream, Value position, IRMapping &mapping);
   void countSteps(IRRewriter &rewriter, Value zero);
+  void computeInRoles(ArrayRef<WarpsOp> roles);
   Value multiply(IRRewriter &rewriter, MmaOp product, Stream &stream,
                  Value position);
   Value addRing(OpBuilder &b, int64_t stages, const RingOperand &operand);
@@ -84,6 +88,14 @@ private:
 };
 
 } // namespace
+
+/// The dim of an operand's tile that its rows lie along, if they do along one.
+static std::optional<unsigned> rowsOf(const RingOperand &operand) {
+  vector::TransferReadOp read = operand.read;
+  auto rows = dyn_cast<AffineDimExpr>(
+      operand.copy.getResult(read.getPermutationMap().getDimPosition(0)));
+  return rows ? std::optional(rows.getPosition()) : std::nullopt;
+}
 
 LogicalResult AttentionRings::find(ArrayRef<MmaOp> products) {
   if (products.size() != 2)
@@ -104,10 +116,17 @@ LogicalResult AttentionRings::find(ArrayRef<MmaOp> products) {
   for (auto [stream, product, number] :
        {std::tuple(&queries, scores, 0), std::tuple(&keys, scores, 1),
         std::tuple(&values, result, 1)}) {
-    FailureOr<RingOperand> operand = ringOperandOf(product, number);
+    Value whole = product->getOperand(number);
+    for (const VectorPart &part : partsOf(whole))
+      stream->reads.push_back(
+          {part.value.getDefiningOp<vector::TransferReadOp>(), part.offsets.front()});
+    FailureOr<RingOperand> operand = ringOperandOf(
+        product, number, stream->reads.front().first, cast<VectorType>(whole.getType()));
     if (failed(operand))
       return failure();
     stream->operand = *operand;
+    if (stream->reads.size() > 1 && !rowsOf(*operand))
+      return product.emitOpError() << "by a warpgroup takes rows of pages as they lie in memory";
   }
   return success();
 }
@@ -122,7 +141,9 @@ Value AttentionRings::addRing(OpBuilder &b, int64_t stages, const RingOperand &o
 void AttentionRings::copy(OpBuilder &b, Stream &stream, Value position,
                           IRMapping &mapping) {
   SetVector<Operation *> addresses;
-  SmallVector<Value> work(stream.operand.read.getIndices());
+  SmallVector<Value> work;
+  for (auto [read, first] : stream.reads)
+    llvm::append_range(work, read.getIndices());
   while (!work.empty()) {
     Operation *op = work.pop_back_val().getDefiningOp();
     if (op && loop && op->getParentOp() == loop && addresses.insert(op))
@@ -131,12 +152,23 @@ void AttentionRings::copy(OpBuilder &b, Stream &stream, Value position,
   for (Operation &op : *scores->getBlock())
     if (addresses.contains(&op) && !mapping.contains(&op))
       b.clone(op, mapping);
-  SmallVector<Value> indices;
-  for (Value index : stream.operand.read.getIndices())
-    indices.push_back(mapping.lookupOrDefault(index));
   auto stage = AcquireOp::create(b, loc, stream.ring, position);
-  TileCopyOp::create(b, loc, stream.operand.read.getBase(), indices, stage.getTiles()[0],
-                     stream.operand.copy, IntegerAttr());
+  for (auto [read, first] : stream.reads) {
+    SmallVector<Value> indices;
+    for (Value index : read.getIndices())
+      indices.push_back(mapping.lookupOrDefault(index));
+    Value part = stage.getTiles()[0];
+    if (stream.reads.size() > 1) {
+      ArrayRef<int64_t> shape = stream.operand.tile.getShape();
+      SmallVector<OpFoldResult> offsets(shape.size(), b.getIndexAttr(0)),
+          strides(shape.size(), b.getIndexAttr(1)), sizes = getAsIndexOpFoldResult(b.getContext(), shape);
+      offsets[*rowsOf(stream.operand)] = b.getIndexAttr(first);
+      sizes[*rowsOf(stream.operand)] = b.getIndexAttr(read.getVectorType().getDimSize(0));
+      part = memref::SubViewOp::create(b, loc, part, offsets, sizes, strides);
+    }
+    TileCopyOp::create(b, loc, read.getBase(), indices, part, stream.operand.copy,
+                       IntegerAttr());
+  }
   FillOp::create(b, loc, stream.ring, position);
 }
 
@@ -167,6 +199,7 @@ Value AttentionRings::multiply(IRRewriter &rewriter, MmaOp product, Stream &stre
   auto stage = WaitOp::create(rewriter, loc, stream.ring, position);
   SmallVector<Attribute> maps(product.getMaps().getValue());
   maps[1] = AffineMapAttr::get(stream.operand.map);
+  Value whole = product.getB();
   product->setOperand(1, stage.getTiles()[0]);
   product.setMapsAttr(rewriter.getArrayAttr(maps));
   rewriter.setInsertionPointAfter(product);
@@ -174,7 +207,9 @@ Value AttentionRings::multiply(IRRewriter &rewriter, MmaOp product, Stream &stre
                                 product.getResult());
   rewriter.replaceAllUsesExcept(product.getResult(), done.getResult(0), done);
   ReleaseOp::create(rewriter, loc, stream.ring, position);
-  stream.operand.read->erase();
+  eraseParts(whole);
+  for (auto [read, first] : stream.reads)
+    read->erase();
   return done.getResult(0);
 }
 
@@ -220,9 +255,33 @@ void AttentionRings::writeConsumers(WarpsOp role, ArrayRef<Operation *> rest) {
   StoreWaitOp::create(rewriter, loc, 0);
 }
 
+/// Where keys end at a number in memory, each role reads it, and computes its scalars: what lives
+/// across `set_registers` would be spilled.
+void AttentionRings::computeInRoles(ArrayRef<WarpsOp> roles) {
+  SmallVector<Operation *> scalars;
+  for (Operation &op : kernel.front().without_terminator())
+    if (!isa<RingOp, WarpsOp>(op))
+      scalars.push_back(&op);
+  if (llvm::none_of(scalars, llvm::IsaPred<memref::LoadOp>))
+    return;
+  for (WarpsOp role : roles) {
+    Block &body = role.getBody().front();
+    OpBuilder b(&body, body.begin());
+    if (isa<SetRegistersOp>(body.front()))
+      b.setInsertionPointAfter(&body.front());
+    IRMapping mapping;
+    for (Operation *op : scalars) {
+      Operation *own = b.clone(*op, mapping);
+      op->replaceUsesWithIf(own, [&](OpOperand &use) { return role->isProperAncestor(use.getOwner()); });
+    }
+  }
+  for (Operation *op : llvm::reverse(scalars))
+    op->erase();
+}
+
 void AttentionRings::write() {
   Block &entry = kernel.front();
-  // Scalars stay in front of the roles, also those of memory: where keys end, both have to know.
+  // Scalars stay in front of the roles.
   SmallVector<Operation *> rest;
   for (Operation &op : entry.without_terminator())
     if (op.getNumRegions() || (!isMemoryEffectFree(&op) && !isa<memref::LoadOp>(op)) ||
@@ -241,8 +300,11 @@ void AttentionRings::write() {
                              Twine(consumers / 4) +
                              (consumers == 4 ? " warpgroup" : " warpgroups"));
   OpBuilder inside = addProducer(b, loc, consumers, /*count=*/4, config);
+  auto producer = cast<WarpsOp>(b.getInsertionBlock()->getTerminator()->getPrevNode());
   writeProducer(inside);
-  writeConsumers(addConsumers(b, loc, consumers, config), rest);
+  WarpsOp consumer = addConsumers(b, loc, consumers, config);
+  writeConsumers(consumer, rest);
+  computeInRoles({producer, consumer});
 }
 
 LogicalResult tilewright::writeAttentionRings(func::FuncOp kernel,

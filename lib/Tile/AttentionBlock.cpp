@@ -97,7 +97,7 @@ void AttentionBlock::placeBlock() {
       end = createDiagonalEnd(b, loc, length);
   }
   diagonal = op.isBottomRight() ? subtract(end, extent(op.getQueryLoop())) : constant(0);
-  if (op.getLengths() && !op.getTable() && !endsAtLength())
+  if (op.getLengths() && !op.getTable() && !plan.copyThreads)
     placeSlices({});
 }
 
@@ -262,9 +262,10 @@ Value AttentionBlock::read(Value tensor, AffineMap map, unsigned row, unsigned c
                 : column == op.getDepthLoop()  ? keySlice
                 : column == op.getColumnLoop() ? valueSlice
                                                : Value();
+  bool isBox = plan.copyThreads > 0 && row == op.getKeyLoop();
   for (auto [loop, size] : llvm::zip_equal(dims.loops, dims.shape)) {
     AffineExpr expr = b.getAffineDimExpr(loop);
-    if (slice && op.getTable() && loop == op.getKeyLoop())
+    if ((slice || isBox) && op.getTable() && loop == op.getKeyLoop())
       expr = expr % op.getPageSize();
     auto dim = findResult(map, expr);
     exprs.push_back(dim ? b.getAffineDimExpr(*dim) : b.getAffineConstantExpr(0));
@@ -273,7 +274,7 @@ Value AttentionBlock::read(Value tensor, AffineMap map, unsigned row, unsigned c
   Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(element));
   auto value = vector::TransferReadOp::create(
       b, loc, VectorType::get(dims.shape, element), slice ? slice : tensor,
-      slice ? sliceIndices(map) : indicesOf(map), zero,
+      isBox ? boxIndices(map) : slice ? sliceIndices(map) : indicesOf(map), zero,
       AffineMap::get(map.getNumResults(), 0, exprs, b.getContext()),
       ArrayRef<bool>(inBounds));
   // Shared memory is full of keys and values.
@@ -368,45 +369,44 @@ Value AttentionBlock::hideKeys(Value values, const Scores &scores) {
   auto spread = [&](Value scalar, int64_t size) -> Value {
     return vector::BroadcastOp::create(b, loc, indices(size), scalar);
   };
-  Value step = vector::StepOp::create(b, loc, indices(scores.keys));
-  Value key = position[op.getKeyLoop()], own = add(position[op.getQueryLoop()], diagonal);
+  Value own = add(position[op.getQueryLoop()], diagonal), keys, visible;
+  std::optional<BoxKeys> boxes;
   if (ownKeys) { // is key 0
-    key = subtract(key, ownKeys);
+    boxes = keysOfBoxes(scores.keys);
     own = subtract(own, ownKeys);
+    keys = boxes->rows;
+  } else {
+    Value step = vector::StepOp::create(b, loc, indices(scores.keys));
+    keys = add(step, spread(position[op.getKeyLoop()], scores.keys));
   }
-  Value keys = alongKeys(add(step, spread(key, scores.keys)), scores);
+  keys = alongKeys(keys, scores);
   Value rows = vector::StepOp::create(b, loc, indices(scores.queries));
   if (int64_t queries = plan.headQueries; group && queries < scores.queries)
     rows = arith::RemUIOp::create(b, loc, rows, spread(constant(queries), scores.queries));
   rows = add(rows, spread(own, scores.queries));
-  Value visible;
-  auto require = [&](arith::CmpIPredicate predicate, Value bound) {
-    Value inside =
-        arith::CmpIOp::create(b, loc, predicate, keys, alongQueries(bound, scores));
+  auto compare = [&](arith::CmpIPredicate predicate, Value bounds) {
+    Value inside = arith::CmpIOp::create(b, loc, predicate, keys, bounds);
     visible = visible ? arith::AndIOp::create(b, loc, visible, inside).getResult()
                       : inside;
   };
-  Value last, first;
-  if (!ownKeys && !isInside(op.getKeyLoop(), plan.keys))
+  auto require = [&](arith::CmpIPredicate predicate, Value bound) {
+    Value bounds = alongQueries(bound, scores);
+    compare(predicate, boxes ? subtract(bounds, alongKeys(boxes->base, scores)) : bounds);
+  };
+  if (boxes)
+    compare(arith::CmpIPredicate::sge, alongKeys(boxes->firstOwn, scores));
+  Value last;
+  if (!boxes && !isInside(op.getKeyLoop(), plan.keys))
     last = spread(subtract(numKeys, constant(1)), scores.queries);
   if (int64_t behind = op.getKeysBehind(); behind >= 0) {
     Value seen = add(rows, spread(constant(behind), scores.queries));
     last = last ? arith::MinSIOp::create(b, loc, last, seen).getResult() : seen;
   }
-  if (int64_t before = op.getKeysBefore(); before >= 0)
-    first = subtract(rows, spread(constant(before), scores.queries));
-  Value zero = ownKeys ? spread(constant(0), scores.queries) : Value();
-  if (ownKeys && last && !first) { // keys below 0 are large ones
-    Value end = add(last, spread(constant(1), scores.queries));
-    require(arith::CmpIPredicate::ult, arith::MaxSIOp::create(b, loc, end, zero));
-    last = {};
-  } else if (ownKeys) {
-    first = first ? arith::MaxSIOp::create(b, loc, first, zero).getResult() : zero;
-  }
   if (last)
     require(arith::CmpIPredicate::sle, last);
-  if (first)
-    require(arith::CmpIPredicate::sge, first);
+  if (int64_t before = op.getKeysBefore(); before >= 0)
+    require(arith::CmpIPredicate::sge,
+            subtract(rows, spread(constant(before), scores.queries)));
   if (!visible)
     return values;
   return arith::SelectOp::create(b, loc, visible, values, splat(type, -INFINITY));

@@ -65,10 +65,19 @@ protected:
   /// The block of keys from `key` on is read next.
   void enterKeys(mlir::Value key);
   void placeSlices(mlir::Value page);
-  bool endsAtLength();
-  mlir::Value beginOfStep(mlir::Value key);
+  void placeBox();
+  int64_t boxKeys();
+  bool cutsBoxes();
+  mlir::Value shiftOf(mlir::Value key);
+  /// Of the elements of a step, keys x index: rows of their boxes, and how far behind the step's
+  /// first key row 0 is; the first row whose key is the box's own.
+  struct BoxKeys {
+    mlir::Value rows, base, firstOwn;
+  };
+  BoxKeys keysOfBoxes(int64_t keys);
   mlir::Value pageNumber();
   mlir::SmallVector<mlir::Value> sliceIndices(mlir::AffineMap map);
+  mlir::SmallVector<mlir::Value> boxIndices(mlir::AffineMap map);
   /// Of a table or lengths, at the position.
   mlir::Value element(mlir::Value tensor, mlir::AffineMap map);
 
@@ -123,8 +132,11 @@ protected:
   /// What the block reads keys and values from, where these end at a length or lie in
   /// pages: its keys alone, or those of a page, and the first of them.
   mlir::Value keySlice, valueSlice, firstOfSlice;
-  /// The first key that is of this step; those in front of it were in the step before. Null
-  /// where no step reads any of these.
+  /// Where copy engines bring boxes: the page that the next one is of, if there are pages, and
+  /// its first row in memory.
+  mlir::Value boxPage, boxRow;
+  /// The first key of the step, where some of its boxes begin in front of their keys and bring
+  /// other ones, too; else null.
   mlir::Value ownKeys;
   /// First key on the diagonal of query 0.
   mlir::Value diagonal;

@@ -9,11 +9,12 @@
 //   %keys  = tensor.extract_slice %pool[%page, 0, %h, 0] [1, %rows, 1, 64]
 //
 // Copy engines bring whole boxes of what is in memory, and zeros of what lies outside of the
-// tensor. The step that the length ends in has its box end there instead, in front of the
-// tensor's first row if need be; what is of the step before, once more, is hidden:
+// tensor. A box of a step or of a page that keys end in begins earlier, so that it ends there,
+// too; it may begin in front of the tensor's or the page's first row. What it has of other keys
+// is hidden:
 //
-//   %begin = arith.minsi %j, %length - 128
-//   %keys  = vector.transfer_read %k[%b, %begin, %h, 0]
+//   %shift = min(0, %length - 128 - %j)
+//   %keys  = vector.transfer_read %k[%b, %j + %shift, %h, 0]
 
 #include "AttentionBlock.h"
 
@@ -46,9 +47,14 @@ Value AttentionBlock::pageNumber() {
 
 void AttentionBlock::enterKeys(Value key) {
   position[op.getKeyLoop()] = key;
-  if (!op.getTable())
-    return;
-  placeSlices(createPage(b, loc, element(op.getTable(), op.getTableMap()), createNumPages(b, op)));
+  Value page;
+  if (op.getTable())
+    page = createPage(b, loc, element(op.getTable(), op.getTableMap()), createNumPages(b, op));
+  boxPage = page;
+  if (plan.copyThreads > 0)
+    placeBox();
+  else if (page)
+    placeSlices(page);
 }
 
 /// What is behind the last key is outside of a slice, and so read as zeros: a pool may have
@@ -90,14 +96,65 @@ void AttentionBlock::placeSlices(Value page) {
   }
 }
 
-/// Nothing behind the length is read, by moving the last step to the front.
-bool AttentionBlock::endsAtLength() { return plan.copyThreads > 0 && op.getLengths(); }
+/// The keys of a box: a step's, or those of each of its pages.
+int64_t AttentionBlock::boxKeys() {
+  int64_t size = op.getPageSize();
+  return size ? std::min(size, plan.keys) : plan.keys;
+}
 
-/// The key that the box of the step of `key` begins at.
-Value AttentionBlock::beginOfStep(Value key) {
-  if (!endsAtLength())
-    return key;
-  return arith::MinSIOp::create(b, loc, key, subtract(numKeys, constant(plan.keys)));
+/// The box that keys end in must not bring what is behind them.
+bool AttentionBlock::cutsBoxes() {
+  return plan.copyThreads > 0 && (op.getLengths() || (op.getTable() && !isWhole(op.getKeyLoop())));
+}
+
+/// How much further than at `key` a box of keys begins: 0 or less.
+Value AttentionBlock::shiftOf(Value key) {
+  Value left = subtract(subtract(numKeys, constant(boxKeys())), key);
+  Value shift = arith::MinSIOp::create(b, loc, left, constant(0));
+  if (boxKeys() < plan.keys) // whole pages of a step may be behind the last key
+    shift = arith::MaxSIOp::create(b, loc, shift, constant(-boxKeys()));
+  return shift;
+}
+
+void AttentionBlock::placeBox() {
+  Value key = position[op.getKeyLoop()];
+  int64_t size = op.getPageSize();
+  boxRow = size == 0           ? key
+           : size <= plan.keys ? constant(0)
+                               : arith::RemUIOp::create(b, loc, key, constant(size)).getResult();
+  if (cutsBoxes())
+    boxRow = add(boxRow, shiftOf(key));
+}
+
+AttentionBlock::BoxKeys AttentionBlock::keysOfBoxes(int64_t keys) {
+  auto type = VectorType::get({keys}, b.getIndexType());
+  auto spread = [&](Value scalar) -> Value {
+    return vector::BroadcastOp::create(b, loc, type, scalar);
+  };
+  Value step = vector::StepOp::create(b, loc, type), zero = spread(constant(0));
+  int64_t size = boxKeys();
+  if (size == plan.keys) {
+    Value shift = spread(shiftOf(ownKeys));
+    return {step, shift, subtract(zero, shift)};
+  }
+  Value row = arith::RemUIOp::create(b, loc, step, spread(constant(size)));
+  Value first = subtract(step, row); // of the page
+  Value left = subtract(subtract(numKeys, constant(size)), ownKeys);
+  Value shift = arith::MinSIOp::create(b, loc, subtract(spread(left), first), zero);
+  shift = arith::MaxSIOp::create(b, loc, shift, spread(constant(-size)));
+  return {row, add(first, shift), subtract(zero, shift)};
+}
+
+SmallVector<Value> AttentionBlock::boxIndices(AffineMap map) {
+  AffineExpr keys = b.getAffineDimExpr(op.getKeyLoop());
+  int64_t size = op.getPageSize();
+  return llvm::map_to_vector(map.getResults(), [&](AffineExpr expr) -> Value {
+    if (size && expr == keys.floorDiv(size))
+      return boxPage;
+    if (expr == keys || (size && expr == keys % size))
+      return boxRow;
+    return position[cast<AffineDimExpr>(expr).getPosition()];
+  });
 }
 
 SmallVector<Value> AttentionBlock::sliceIndices(AffineMap map) {

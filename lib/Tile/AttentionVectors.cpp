@@ -83,27 +83,23 @@ AttentionBlock::Carried AttentionVectors::step(const Carried &before, Value quer
   Scores block{plan.queries, plan.keys};
   int64_t wide[] = {plan.queries, plan.columns};
   VectorType rowType = floats(plan.queries);
-  unsigned j = op.getKeyLoop();
-  Value key = position[j], begin = beginOfStep(key);
-  position[j] = begin;
   Value keys = readRows(op.getKey(), op.getKeyMap(), op.getDepthLoop(), plan.depth);
-  Value scores =
-      multiply(queries, keys, splat(floats(block.shape()), 0), true, plan.scores);
-  Value scaled = scaleScores(scores);
-  position[j] = key;
-  scores = maskScores(scaled, block);
-  Value hidden = scores;
-  if (begin != key) {
-    position[j] = begin;
+  Value scaled = scaleScores(
+      multiply(queries, keys, splat(floats(block.shape()), 0), true, plan.scores));
+  unsigned j = op.getKeyLoop();
+  Value key = position[j], scores = maskScores(scaled, block), hidden = scores;
+  if (cutsBoxes()) {
     ownKeys = key;
+    position[j] = add(key, shiftOf(key));
     hidden = maskScores(scaled, block);
   }
   hidden = hideKeys(hidden, block);
+  ownKeys = {};
+  position[j] = key;
   if (hidden != scores)
     if (Value isWhole = isWholeStep(key, /*isPeeled=*/true))
       hidden = arith::SelectOp::create(b, loc, isWhole, scores, hidden);
   scores = hidden;
-  ownKeys = {};
 
   Carried after;
   largestOf(after, vector::MultiDimReductionOp::create(b, loc, scores, before.largest,
@@ -120,7 +116,6 @@ AttentionBlock::Carried AttentionVectors::step(const Carried &before, Value quer
       arith::MulFOp::create(b, loc, before.result, alongRows(shrink, wide));
   Value values = readRows(op.getValue(), op.getValueMap(), op.getColumnLoop(), plan.columns);
   Value weights = convert(powers, getElementTypeOrSelf(op.getValue().getType()));
-  position[j] = key;
   after.result = multiply(weights, values, result, false, plan.values);
   return after;
 }
@@ -149,7 +144,7 @@ SmallVector<Value> AttentionVectors::buildLoop() {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     position[op.getKeyLoop()] = loop.getInductionVar();
-    if (op.getPageSize() >= plan.keys)
+    if (!op.getTable() || op.getPageSize() >= plan.keys)
       enterKeys(loop.getInductionVar());
     Carried before = fromValues<Carried>(loop.getRegionIterArgs());
     scf::YieldOp::create(b, loc, asValues(step(before, queries)));

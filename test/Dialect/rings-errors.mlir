@@ -11,7 +11,7 @@ func.func private @TileInGlobalMemory(!tilewright.ring<2, memref<64x64xf16>>)
 // -----
 
 func.func @CopyWithoutStage(%a: memref<?x?xf16>, %i: index, %s: memref<64x64xf16, #tilewright.shared>) {
-  // expected-error @below {{fills a tile of a stage that 'tilewright.acquire' gave}}
+  // expected-error @below {{fills a tile of a stage that 'tilewright.acquire' gave, or a subview of one}}
   tilewright.tile_copy %a[%i, %i] to %s {map = affine_map<(r, c) -> (r, c)>} : memref<?x?xf16> to memref<64x64xf16, #tilewright.shared>
   return
 }

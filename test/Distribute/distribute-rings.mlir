@@ -105,3 +105,36 @@ func.func private @FilledOnce(%a: memref<64x64xf16>, %c: memref<64x64xf16>)
   return
 }
 }
+
+// -----
+
+// Two copies fill the rows of a stage, of which there are two boxes side by side; the stage is full when the bytes of both are there.
+#a = #tilewright.shared<swizzle = [3, 3, 3]>
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32 : i64, access_bytes = 16 : i64}>} {
+// CHECK-LABEL: func.func private @Parts
+// CHECK-SAME: tilewright.tensor_maps = [#tilewright.tensor_map<operand = 0, box = [1, 16, 64], swizzle = 128>]
+// CHECK: tilewright.tensor_copy {{.*}} to %[[TILES:.*]][%c0], %[[BARS:.*]][%c0]
+// CHECK: tilewright.tensor_copy {{.*}} to %[[TILES]][%c2048], %[[BARS]][%c0]
+// CHECK: tilewright.tensor_copy {{.*}} to %[[TILES]][%c1024], %[[BARS]][%c0]
+// CHECK: tilewright.tensor_copy {{.*}} to %[[TILES]][%c3072], %[[BARS]][%c0]
+// CHECK-NOT: tilewright.tensor_copy
+// CHECK: tilewright.mbarrier_arrive %[[BARS]][%c0] expect 8192
+func.func private @Parts(%a: memref<9x16x128xf16>, %p: index, %q: index)
+    attributes {tilewright.kernel, tilewright.access = ["read"],
+      tilewright.launch = #tilewright.launch<threads = 256, subgroup = 32, tiles = affine_map<() -> (1)>>} {
+  %c0 = arith.constant 0 : index
+  %ring = tilewright.ring : !tilewright.ring<1, memref<2x32x64xf16, #a>>
+  tilewright.warps [4, 1] {
+    %s = tilewright.acquire %ring[%c0] {known_empty} : !tilewright.ring<1, memref<2x32x64xf16, #a>>
+    %upper = memref.subview %s[0, 0, 0] [2, 16, 64] [1, 1, 1] : memref<2x32x64xf16, #a> to memref<2x16x64xf16, strided<[2048, 64, 1]>, #a>
+    tilewright.tile_copy %a[%p, %c0, %c0] to %upper {map = affine_map<(box, r, c) -> (0, r, box * 64 + c)>} : memref<9x16x128xf16> to memref<2x16x64xf16, strided<[2048, 64, 1]>, #a>
+    %lower = memref.subview %s[0, 16, 0] [2, 16, 64] [1, 1, 1] : memref<2x32x64xf16, #a> to memref<2x16x64xf16, strided<[2048, 64, 1], offset: 1024>, #a>
+    tilewright.tile_copy %a[%q, %c0, %c0] to %lower {map = affine_map<(box, r, c) -> (0, r, box * 64 + c)>} : memref<9x16x128xf16> to memref<2x16x64xf16, strided<[2048, 64, 1], offset: 1024>, #a>
+    tilewright.fill %ring[%c0] : !tilewright.ring<1, memref<2x32x64xf16, #a>>
+  }
+  tilewright.warps [0, 4] {
+    %s = tilewright.wait %ring[%c0] : !tilewright.ring<1, memref<2x32x64xf16, #a>>
+  }
+  return
+}
+}

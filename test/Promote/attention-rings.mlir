@@ -59,16 +59,20 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_90a", "nvvm",
     return
   }
 
-  // Where keys end, by a number in memory, is read in front of both roles.
+  // Where keys end at a number in memory, each role reads it.
   // CHECK-LABEL: func.func private @lengths
+  // CHECK-NOT: memref.load
+  // CHECK: tilewright.warps[4, 4]
   // CHECK: %[[LENGTH:.*]] = memref.load %arg4
   // CHECK: %[[END:.*]] = arith.index_cast %[[LENGTH]]
-  // CHECK: tilewright.warps[4, 4]
+  // CHECK: %[[LAST:.*]] = arith.subi %[[END]], %c32
   // CHECK: scf.for %[[KEY:[a-z0-9_]+]] = %{{.*}} to %[[END]]
-  // CHECK: %[[BEGIN:.*]] = arith.minsi %[[KEY]],
+  // CHECK: %[[BEGIN:.*]] = arith.minsi %[[KEY]], %[[LAST]]
   // CHECK: tilewright.tile_copy %arg1[%[[BEGIN]],
   // CHECK: tilewright.tile_copy %arg2[%[[BEGIN]],
   // CHECK: tilewright.warps[0, 4]
+  // CHECK: %[[LENGTH:.*]] = memref.load %arg4
+  // CHECK: %[[END:.*]] = arith.index_cast %[[LENGTH]]
   // CHECK: scf.for %{{.*}} to %[[END]]
   func.func private @lengths(%q: memref<64x64xf16>, %k: memref<?x64xf16>, %v: memref<?x64xf16>, %out: memref<64x64xf32>, %n: memref<1xi32>)
       attributes {tilewright.kernel, tilewright.access = ["read", "read", "read", "write", "read"],
@@ -97,6 +101,63 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_90a", "nvvm",
       scf.yield %x : vector<64x64xf32>
     }
     vector.transfer_write %o, %out[%c0, %c0] {in_bounds = [true, true]} : vector<64x64xf32>, memref<64x64xf32>
+    return
+  }
+
+  // Pages, of which a step has two, are copied to their rows of the stage.
+  // CHECK-LABEL: func.func private @pages
+  // CHECK: tilewright.warps[4, 1]
+  // CHECK: scf.for
+  // CHECK: %[[FIRST:.*]] = memref.load %arg4
+  // CHECK: %[[SECOND:.*]] = memref.load %arg4
+  // CHECK: %[[KS:.*]] = tilewright.acquire
+  // CHECK: %[[UPPER:.*]] = memref.subview %[[KS]][0, 0, 0] [2, 16, 64] [1, 1, 1]
+  // CHECK: tilewright.tile_copy %arg1[%{{.*}}, %c0, %c0] to %[[UPPER]]
+  // CHECK: %[[LOWER:.*]] = memref.subview %[[KS]][0, 16, 0] [2, 16, 64] [1, 1, 1]
+  // CHECK: tilewright.tile_copy %arg1[%{{.*}}, %c0, %c0] to %[[LOWER]]
+  // CHECK: tilewright.fill
+  // CHECK: %[[VS:.*]] = tilewright.acquire
+  // CHECK: memref.subview %[[VS]][0, 0, 0] [16, 2, 64] [1, 1, 1]
+  // CHECK: memref.subview %[[VS]][16, 0, 0] [16, 2, 64] [1, 1, 1]
+  // CHECK: tilewright.fill
+  // CHECK: tilewright.warps[0, 4]
+  // CHECK-NOT: insert_strided_slice
+  func.func private @pages(%q: memref<64x128xf16>, %k: memref<?x16x128xf16>, %v: memref<?x16x128xf16>, %out: memref<64x128xf32>, %t: memref<?xindex>, %end: index)
+      attributes {tilewright.kernel, tilewright.access = ["read", "read", "read", "write", "read"],
+        tilewright.lowering_config = #tilewright.lowering_config<strategy = attention, block = [64, 32], warps = [4, 1], stages = 2, promote = [0, 1], mma = "wgmma.m64n32k16.f16.f32">,
+        tilewright.launch = #tilewright.launch<threads = 256, subgroup = 32, tiles = affine_map<() -> (1)>>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c16 = arith.constant 16 : index
+    %c32 = arith.constant 32 : index
+    %pad = arith.constant 0.0 : f16
+    %none = arith.constant dense<0.0> : vector<32x128xf16>
+    %zs = arith.constant dense<0.0> : vector<64x32xf32>
+    %zo = arith.constant dense<0.0> : vector<64x128xf32>
+    %vq = vector.transfer_read %q[%c0, %c0], %pad {in_bounds = [true, true]} : memref<64x128xf16>, vector<64x128xf16>
+    %o = scf.for %j = %c0 to %end step %c32 iter_args(%acc = %zo) -> vector<64x128xf32> {
+      %n0 = arith.divui %j, %c16 : index
+      %n1 = arith.addi %n0, %c1 : index
+      %p0 = memref.load %t[%n0] : memref<?xindex>
+      %p1 = memref.load %t[%n1] : memref<?xindex>
+      %k0 = vector.transfer_read %k[%p0, %c0, %c0], %pad {in_bounds = [true, true]} : memref<?x16x128xf16>, vector<16x128xf16>
+      %k1 = vector.transfer_read %k[%p1, %c0, %c0], %pad {in_bounds = [true, true]} : memref<?x16x128xf16>, vector<16x128xf16>
+      %kh = vector.insert_strided_slice %k0, %none {offsets = [0, 0], strides = [1, 1]} : vector<16x128xf16> into vector<32x128xf16>
+      %vk = vector.insert_strided_slice %k1, %kh {offsets = [16, 0], strides = [1, 1]} : vector<16x128xf16> into vector<32x128xf16>
+      %s = tilewright.mma %vq, %vk, %zs {instruction = "wgmma.m64n32k16.f16.f32",
+          maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]}
+          : vector<64x128xf16>, vector<32x128xf16>, vector<64x32xf32>
+      %p = arith.truncf %s : vector<64x32xf32> to vector<64x32xf16>
+      %v0 = vector.transfer_read %v[%p0, %c0, %c0], %pad {in_bounds = [true, true]} : memref<?x16x128xf16>, vector<16x128xf16>
+      %v1 = vector.transfer_read %v[%p1, %c0, %c0], %pad {in_bounds = [true, true]} : memref<?x16x128xf16>, vector<16x128xf16>
+      %vh = vector.insert_strided_slice %v0, %none {offsets = [0, 0], strides = [1, 1]} : vector<16x128xf16> into vector<32x128xf16>
+      %vv = vector.insert_strided_slice %v1, %vh {offsets = [16, 0], strides = [1, 1]} : vector<16x128xf16> into vector<32x128xf16>
+      %n = tilewright.mma %p, %vv, %acc {instruction = "wgmma.m64n128k16.f16.f32",
+          maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]}
+          : vector<64x32xf16>, vector<32x128xf16>, vector<64x128xf32>
+      scf.yield %n : vector<64x128xf32>
+    }
+    vector.transfer_write %o, %out[%c0, %c0] {in_bounds = [true, true]} : vector<64x128xf32>, memref<64x128xf32>
     return
   }
 }

@@ -9,6 +9,12 @@
 #m = affine_map<(h, i, j, d, e) -> (i, j)>
 #n = affine_map<(h, i, j, d, e) -> (h)>
 #o = affine_map<(h, i, j, d, e) -> (h, i, e)>
+#pk = affine_map<(h, i, j, d, e) -> (j floordiv 32, h, j mod 32, d)>
+#pv = affine_map<(h, i, j, d, e) -> (j floordiv 32, h, j mod 32, e)>
+#pt = affine_map<(h, i, j, d, e) -> (h, j floordiv 32)>
+#wk = affine_map<(h, i, j, d, e) -> (j floordiv 128, h, j mod 128, d)>
+#wv = affine_map<(h, i, j, d, e) -> (j floordiv 128, h, j mod 128, e)>
+#wt = affine_map<(h, i, j, d, e) -> (h, j floordiv 128)>
 #config = #tilewright.lowering_config<strategy = attention, block = [128, 64], warps = [8, 1], stages = 2, promote = [0, 1],
   mma = "wgmma.m64n64k16.f16.f32", registers = [40, 232]>
 module attributes {tilewright.target = #tilewright.target<"cuda:sm_90a", "nvvm", {access_bytes = 16 : i64, async_copy, chip = "sm_90a", index_bits = 32 : i64, load_matrices, max_threads = 1024 : i64, mma = ["mma.m16n8k16.f16.f32"], registers = 255 : i64, shared_memory = 232448 : i64, subgroup = 32 : i64, tensor_copy, warpgroup_mma = ["wgmma.m64n64k16.f16.f32", "wgmma.m64n128k16.f16.f32"]}>} {
@@ -20,16 +26,18 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_90a", "nvvm",
   // CHECK: %[[END:.*]] = arith.minsi %[[ABOVE]], %c512
   // CHECK-NOT: tensor.extract_slice
   // CHECK: scf.for %[[J:[a-z0-9]+]] = %c0 to %[[END]] step %c64
-  // CHECK: %[[LAST:.*]] = arith.subi %[[END]], %c64
-  // CHECK: %[[BEGIN:[a-z0-9]+]] = arith.minsi %[[J]], %[[LAST]]
+  // CHECK: %[[MOST:.*]] = arith.subi %[[END]], %c64
+  // CHECK: %[[LEFT:.*]] = arith.subi %[[MOST]], %[[J]]
+  // CHECK: %[[SHIFT:.*]] = arith.minsi %[[LEFT]], %c0
+  // CHECK: %[[BEGIN:.*]] = arith.addi %[[J]], %[[SHIFT]]
   // CHECK: vector.transfer_read %[[K]][%[[ID]]#0, %[[BEGIN]], %c0]
   // CHECK: %[[S:.*]] = tilewright.mma
   // CHECK: %[[STEP:.*]] = vector.step
-  // CHECK: %[[SHIFT:.*]] = arith.subi %[[BEGIN]], %[[J]]
   // CHECK: %[[SHIFTS:.*]] = vector.broadcast %[[SHIFT]]
-  // CHECK: %[[KEYS:.*]] = arith.addi %[[STEP]], %[[SHIFTS]]
-  // CHECK: %[[ALONG:.*]] = vector.broadcast %[[KEYS]]
-  // CHECK: %[[OWN:.*]] = arith.cmpi sge, %[[ALONG]], %{{.*}} : vector<128x64xindex>
+  // CHECK: %[[OTHERS:.*]] = arith.subi %{{.*}}, %[[SHIFTS]] : vector<64xindex>
+  // CHECK: %[[KEYS:.*]] = vector.broadcast %[[STEP]]
+  // CHECK: %[[FIRST:.*]] = vector.broadcast %[[OTHERS]]
+  // CHECK: %[[OWN:.*]] = arith.cmpi sge, %[[KEYS]], %[[FIRST]] : vector<128x64xindex>
   // CHECK: %[[HIDDEN:.*]] = arith.select %[[OWN]], %[[S]], %{{.*}}
   // CHECK: %[[WHOLE:.*]] = arith.cmpi slt, %[[J]], %{{.*}} {tilewright.whole}
   // CHECK: arith.select %[[WHOLE]], %[[S]], %[[HIDDEN]]
@@ -41,11 +49,13 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_90a", "nvvm",
     return %o : tensor<2x256x64xf16>
   }
 
-  // One comparison for both: keys of the step before are numbers that are larger than any as unsigned ones.
+  // What a query sees is counted from the first element of the box, too.
   // CHECK-LABEL: func.func private @causal(
-  // CHECK: scf.for %[[J:[a-z0-9]+]] =
-  // CHECK: arith.maxsi
-  // CHECK: arith.cmpi ult, {{.*}} : vector<128x64xindex>
+  // CHECK: scf.for
+  // CHECK: %[[ELEMENTS:.*]] = vector.broadcast %{{.*}} : vector<64xindex> to vector<128x64xindex>
+  // CHECK: arith.cmpi sge, %[[ELEMENTS]], {{.*}} : vector<128x64xindex>
+  // CHECK: %[[SEEN:.*]] = arith.subi %{{.*}} : vector<128x64xindex>
+  // CHECK: arith.cmpi sle, %[[ELEMENTS]], %[[SEEN]] : vector<128x64xindex>
   // CHECK-NOT: arith.cmpi {{.*}} : vector<128x64xindex>
   func.func private @causal(%q: tensor<2x256x64xf16>, %k: tensor<2x512x64xf16>, %v: tensor<2x512x64xf16>, %n: tensor<2xi32>, %out: tensor<2x256x64xf16>) -> tensor<2x256x64xf16>
       attributes {tilewright.kernel, tilewright.access = ["read", "read", "read", "read", "write"]} {
@@ -54,8 +64,8 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_90a", "nvvm",
     return %o : tensor<2x256x64xf16>
   }
 
-  // Two for a window: no key in front of the step's or the window's first one.
   // CHECK-LABEL: func.func private @window(
+  // CHECK: arith.cmpi sge, {{.*}} : vector<128x64xindex>
   // CHECK: arith.cmpi sle, {{.*}} : vector<128x64xindex>
   // CHECK: arith.cmpi sge, {{.*}} : vector<128x64xindex>
   // CHECK-NOT: arith.cmpi {{.*}} : vector<128x64xindex>
@@ -70,7 +80,7 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_90a", "nvvm",
   // CHECK-LABEL: func.func private @mask(
   // CHECK-SAME: %[[M:[a-z0-9]+]]: tensor<256x512xi1>
   // CHECK: scf.for %[[J:[a-z0-9]+]] =
-  // CHECK: %[[BEGIN:[a-z0-9]+]] = arith.minsi %[[J]],
+  // CHECK: %[[BEGIN:[a-z0-9]+]] = arith.addi %[[J]],
   // CHECK: %[[AS:.*]] = vector.transfer_read %[[M]][%{{.*}}, %[[J]]], {{.*}}tilewright.read_in_place}
   // CHECK: %[[SEEN:.*]] = arith.select %[[AS]],
   // CHECK: %[[FROM:.*]] = vector.transfer_read %[[M]][%{{.*}}, %[[BEGIN]]], {{.*}}tilewright.from_before
@@ -79,6 +89,46 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_90a", "nvvm",
       attributes {tilewright.kernel, tilewright.access = ["read", "read", "read", "read", "read", "write"]} {
     %o = tilewright.attention ins(%q, %k, %v : tensor<2x256x64xf16>, tensor<2x512x64xf16>, tensor<2x512x64xf16>) mask(%m : tensor<256x512xi1>)
         lengths(%n : tensor<2xi32>) outs(%out : tensor<2x256x64xf16>) {indexing_maps = [#q, #k, #v, #m, #n, #o], tilewright.lowering_config = #config} -> tensor<2x256x64xf16>
+    return %o : tensor<2x256x64xf16>
+  }
+
+  // Of two pages a step each is a box of its own: the one that keys end in ends there, one behind it is outside of its page.
+  // CHECK-LABEL: func.func private @several(
+  // CHECK-SAME: %[[K:[a-z0-9]+]]: tensor<9x2x32x64xf16>
+  // CHECK: scf.for %[[J:[a-z0-9]+]] =
+  // CHECK: %[[LEFT:.*]] = arith.subi %{{.*}}, %[[J]]
+  // CHECK: %[[SHIFT:.*]] = arith.minsi %[[LEFT]], %c0
+  // CHECK: %[[ROW:.*]] = arith.maxsi %[[SHIFT]], %c-32
+  // CHECK: %[[K0:.*]] = vector.transfer_read %[[K]][%{{.*}}, %{{.*}}, %[[ROW]], %c0]{{.*}} vector<32x64xf16>
+  // CHECK: vector.insert_strided_slice %[[K0]]
+  // CHECK: arith.addi %[[J]], %c32
+  // CHECK: %[[ROW1:.*]] = arith.maxsi %{{.*}}, %c-32
+  // CHECK: %[[K1:.*]] = vector.transfer_read %[[K]][%{{.*}}, %{{.*}}, %[[ROW1]], %c0]
+  // CHECK: vector.insert_strided_slice %[[K1]], {{.*}} {offsets = [32, 0]
+  // CHECK: %[[STEP:.*]] = vector.step : vector<64xindex>
+  // CHECK: %[[ROWS:.*]] = arith.remui %[[STEP]]
+  // CHECK: %[[FIRST:.*]] = arith.subi %[[STEP]], %[[ROWS]]
+  // CHECK: arith.cmpi sge, {{.*}} : vector<128x64xindex>
+  // CHECK-NOT: arith.cmpi {{.*}} : vector<128x64xindex>
+  func.func private @several(%q: tensor<2x256x64xf16>, %k: tensor<9x2x32x64xf16>, %v: tensor<9x2x32x64xf16>, %t: tensor<2x8xi32>, %n: tensor<2xi32>, %out: tensor<2x256x64xf16>) -> tensor<2x256x64xf16>
+      attributes {tilewright.kernel, tilewright.access = ["read", "read", "read", "read", "read", "write"]} {
+    %o = tilewright.attention ins(%q, %k, %v : tensor<2x256x64xf16>, tensor<9x2x32x64xf16>, tensor<9x2x32x64xf16>) table(%t : tensor<2x8xi32>)
+        lengths(%n : tensor<2xi32>) outs(%out : tensor<2x256x64xf16>) {indexing_maps = [#q, #pk, #pv, #pt, #n, #o], tilewright.lowering_config = #config} -> tensor<2x256x64xf16>
+    return %o : tensor<2x256x64xf16>
+  }
+
+  // Half of a page.
+  // CHECK-LABEL: func.func private @part(
+  // CHECK-SAME: %[[K:[a-z0-9]+]]: tensor<9x2x128x64xf16>
+  // CHECK: scf.for %[[J:[a-z0-9]+]] =
+  // CHECK: %[[ROW:.*]] = arith.remui %[[J]], %c128
+  // CHECK: %[[SHIFT:.*]] = arith.minsi
+  // CHECK: %[[BEGIN:.*]] = arith.addi %[[ROW]], %[[SHIFT]]
+  // CHECK: vector.transfer_read %[[K]][%{{.*}}, %{{.*}}, %[[BEGIN]], %c0]{{.*}} vector<64x64xf16>
+  func.func private @part(%q: tensor<2x256x64xf16>, %k: tensor<9x2x128x64xf16>, %v: tensor<9x2x128x64xf16>, %t: tensor<2x8xi32>, %n: tensor<2xi32>, %out: tensor<2x256x64xf16>) -> tensor<2x256x64xf16>
+      attributes {tilewright.kernel, tilewright.access = ["read", "read", "read", "read", "read", "write"]} {
+    %o = tilewright.attention ins(%q, %k, %v : tensor<2x256x64xf16>, tensor<9x2x128x64xf16>, tensor<9x2x128x64xf16>) table(%t : tensor<2x8xi32>)
+        lengths(%n : tensor<2xi32>) outs(%out : tensor<2x256x64xf16>) {indexing_maps = [#q, #wk, #wv, #wt, #n, #o], tilewright.lowering_config = #config} -> tensor<2x256x64xf16>
     return %o : tensor<2x256x64xf16>
   }
 }

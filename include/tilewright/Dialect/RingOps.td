@@ -139,7 +139,7 @@ def Tilewright_WorkItemOp : Ring_Op<"work_item", [Pure]> {
 def Tilewright_TileCopyOp : Ring_Op<"tile_copy"> {
   let summary = "starts to copy a tile of global memory into a stage";
   let description = [{
-    Fills `dest`, a tile that `acquire` gave, from `source`, an argument of the
+    Fills `dest`, a tile that `acquire` gave or a `memref.subview` of one, from `source`, an argument of the
     kernel: the element at (d0, d1, …) is that of the source at `indices` plus
     `map`(d0, d1, …); what lies outside of the source is zero. The copy engine
     does it (TMA); the warp that starts it goes on. A result of the map is a dim

@@ -26,6 +26,11 @@ struct StorePiece {
 };
 StorePiece storePieceOf(int64_t columns, int64_t elementBytes);
 
+/// The copies that fill the tiles of a stage, or parts of them.
+llvm::SmallVector<TileCopyOp> copiesInto(AcquireOp stage);
+/// The stage that a copy goes to; null where there is none.
+AcquireOp stageOf(TileCopyOp copy);
+
 /// Shared memory whose rows of `rowBytes` bytes (32, 64, 128) are swizzled by their
 /// width, as copy engines and descriptors do.
 SharedAttr swizzledRows(mlir::MLIRContext *context, int64_t rowBytes,

@@ -45,12 +45,28 @@ static std::string whyNotCopied(AttentionOp op, StringRef what, Value operand,
     return (what + " are computed in the kernel").str();
   if (std::string why = whyNoTensorMap(kernel, argument); !why.empty())
     return "the tensor of " + what.str() + why;
-  unsigned last = map.getDimPosition(map.getNumResults() - 1);
-  if (last != rows && last != columns)
-    return (what + " have neighbours in memory along loop " + Twine(last) +
+  auto last = dyn_cast<AffineDimExpr>(map.getResults().back());
+  if (!last)
+    return (what + " of a page lie side by side in memory; copies of pages are of rows").str();
+  if (last.getPosition() != rows && last.getPosition() != columns)
+    return (what + " have neighbours in memory along loop " + Twine(last.getPosition()) +
             ", of which a block has one element")
         .str();
   return "";
+}
+
+/// Keys of a step, most first.
+static constexpr int64_t kSteps[] = {128, 64, 32};
+/// What the keys of pages are a multiple of where a step has several: eight of them keep their
+/// numbers in the producer's registers.
+static constexpr int64_t kPageRows = 16;
+
+/// Whether the keys of a step are part of a page, or whole pages: each has a copy of its own, and
+/// may end elsewhere, while a mask is read for all of them at once.
+static bool takesPages(AttentionOp op, int64_t keys) {
+  int64_t page = op.getPageSize();
+  return page == 0 || page % keys == 0 ||
+         (keys % page == 0 && page % kPageRows == 0 && !op.getMask());
 }
 
 /// Rows of an instruction.
@@ -64,8 +80,11 @@ bool tilewright::canUseWarpgroups(AttentionOp op, TargetAttr target,
                                       "cuda:sm_90a has";
   else if (!element.isF16() && !element.isBF16())
     reason = "their instructions of f32 sums take f16 and bf16 in either direction";
-  else if (op.getTable())
-    reason = "keys and values lie in pages, whose tensor maps would copy what is behind a length";
+  else if (llvm::none_of(kSteps, [&](int64_t keys) { return takesPages(op, keys); }))
+    reason = "pages have " + std::to_string(op.getPageSize()) +
+             (op.getMask() ? " keys; beside a mask a step of 128, 64 or 32 is part of a page"
+                           : " keys; a step of 128, 64 or 32 is part of a page, or several of a "
+                             "multiple of 16");
   else
     reason = whyNotCopied(op, "queries", op.getQuery(), op.getQueryMap(),
                           op.getQueryLoop(), op.getDepthLoop());
@@ -144,6 +163,9 @@ FailureOr<AttentionPlan> tilewright::planAttentionByWarpgroups(
   if (plan.keys % instruction.n || plan.keys % 16 || plan.keys > 256)
     return refuse(Twine(plan.keys) + " keys are no multiple of 16 and of '" +
                   config.getMma().getValue() + "', up to 256");
+  if (!takesPages(op, plan.keys))
+    return refuse("'block' has " + Twine(plan.keys) + " keys, which are several pages; a mask is "
+                  "read for all of them at once");
   plan.depth = paddedColumns(plan.depth);
   plan.columns = paddedColumns(plan.columns);
   plan.scores = config.getMma();
@@ -205,7 +227,9 @@ tilewright::listAttentionByWarpgroups(AttentionOp op, TargetAttr target) {
   int64_t most = widest <= 128 && !readsMaskByElement(op) ? 128 : 64;
   // Beside a mask, keys that are there or not take what registers there are left.
   int64_t keysInAll = extents[op.getKeyLoop()];
-  if (op.getMask() && widest > 64 && (ShapedType::isDynamic(keysInAll) || keysInAll % most))
+  bool mayBeMissing =
+      op.getLengths() || ShapedType::isDynamic(keysInAll) || keysInAll % most != 0;
+  if (op.getMask() && widest > 64 && mayBeMissing)
     most /= 2;
   for (int64_t keys : {most, int64_t(64), int64_t(32)})
     for (bool tmaStore : {true, false})

@@ -29,7 +29,7 @@ class Pages:
                  window=None, lse=False, index=I32, data=uniform(-2, 2), values=uniform(0.25, 2), exact=False, known="hgi",
                  wild=False, targets=(), softcap=0, more=(), mask=None, transposed=False):
         self.__dict__.update(locals())
-        dims = {**dims, **({"S": page} if page else {})}
+        dims = {**dims, **({"S": page} if page else {}), **({"j": dims["m"] * page} if page and mask else {})}
         f = self.f = Function("attention_pages", element.name, label, dims, dynamic, known=known, targets=targets)
         query = "bihgD" if tokens_first else "bhgiD"
         lse_dims = "bihg" if tokens_first else "bhgi"
@@ -105,7 +105,7 @@ class Pages:
         return self.poison(keys, np.moveaxis(keys, -1, 1) if self.transposed else keys, np.arange(full["j"]) >= np.array(lengths)[:, None])
 
     def poison(self, array, rows, unused):
-        rows[unused] = {16: 1e5, 32: 1e39, 64: np.inf}[32 if self.element is BF16 else self.element.bits]
+        rows[unused] = 1e39 if self.element.bits == 32 or self.element is BF16 else 1e5
         return {"fill": "values", "values": [float(x) for x in array.ravel()]}
 
     def check(self, full):
@@ -121,7 +121,7 @@ class Pages:
         if self.mask:
             seen = rest.pop(0)
             seen = seen != 0 if self.mask[0] is I1 else seen
-            shape = [{"b": q.shape[0], "i": q.shape[-2], "j": k.shape[1]}.get(x, 1) if x in self.mask[1] else 1 for x in "bij"]
+            shape = [seen.shape[self.mask[1].index(x)] if x in self.mask[1] else 1 for x in "bij"]
             masks = np.broadcast_to(seen.reshape(shape), (q.shape[0], *shape[1:]))
         table = rest.pop(0) if self.page else None
         lengths = rest.pop(0) if rest else None
@@ -199,7 +199,9 @@ def cases():
 
 def many_queries():
     """Lengths where warpgroups multiply, 128 or 64 keys a step: none, one, a block, less and more than one, all."""
-    some = functools.partial(Pages, page=0, targets=("cuda", "cpu", "cpu-reference"))
+    def some(element, label, dims, lengths, **more):
+        return Pages(element, label, dims, lengths, targets=("cuda", "cpu", "cpu-reference"),
+                     **{"page": 16 if "p" in dims else 0, **more})
 
     def dims(b, h, g, i, j, depth):
         return {"b": b, "h": h, "g": g, "i": i, "j": j, "D": depth}
@@ -214,6 +216,7 @@ def many_queries():
     yield some(F16, "many_far", dims(3, 1, 1, 64, 140, 64), [150, 2 ** 31 - 1, -9], causal="bottom_right", lse=True)
     yield some(F16, "many_mask", dims(4, 1, 2, 70, 300, 64), [0, 5, 130, 300], mask=(I1, "bij"), lse=True)
     yield some(F16, "many_bias", dims(3, 2, 1, 130, 280, 64), [1, 128, 200], mask=(F16, "ij"), causal="bottom_right")
+    yield some(F16, "many_mask_wide", dims(3, 1, 2, 130, 280, 128), [5, 128, 280], mask=(F16, "ij"))
     yield some(F16, "many_keys_mask", dims(3, 2, 1, 130, 280, 64), [40, 128, 200], mask=(I1, "bj"), window=(90, 30))
     yield some(F16, "many_columns", dims(4, 2, 1, 64, 312, 64), [0, 67, 128, 312], causal="bottom_right", transposed=True)
     more = ({"i": 33, "j": 128, "lengths": [128, 127, 1, 0]}, {"i": 1, "j": 40, "b": 1, "lengths": [17]},
@@ -223,8 +226,26 @@ def many_queries():
                    window=window, lse=True, more=more)
     yield some(F16, "many_open_keys", dims(4, 1, 2, 90, 300, 64), [0, 1, 128, 290], dynamic=True, known="hgi", causal="top_left",
                more=({"j": 64, "lengths": [0, 64, 63, 3]},))
+    # Pages of fewer keys than a step, of as many and of more; the last page of a table is half a step.
+    for page, p, m in ((16, 60, 19), (64, 16, 5), (128, 9, 3), (256, 6, 2)):
+        yield some(F16, f"many_pages_{page}", sizes(5, 1, 2, 70, 64, p, m), [0, 1, 128, m * page, m * page - 37], page=page, causal="bottom_right",
+                   lse=True)
+    yield some(BF16, "many_pages_8", sizes(3, 2, 1, 70, 128, 80, 20), [9, 131, 160], page=8, layout="phs")
+    yield some(F16, "many_pages_32", sizes(3, 2, 2, 130, 128, 40, 12), [33, 250, 384], page=32, causal="bottom_right", window=(100, 0), lse=True)
+    yield some(F16, "many_pages_deep", sizes(3, 2, 2, 130, 128, 80, 24), [33, 250, 384], causal="bottom_right", layout="phs", lse=True)
+    yield some(F16, "many_pages_wide", sizes(2, 1, 1, 64, 256, 20, 8), [100, 64], page=16)
+    yield some(F16, "many_pages_whole", sizes(2, 1, 1, 64, 64, 20, 7), None, page=16)
+    yield some(F16, "many_pages_24", sizes(2, 1, 1, 64, 64, 12, 5), [100, 24], page=24)
+    yield some(F16, "many_pages_mask", sizes(3, 1, 1, 70, 64, 8, 3), [100, 192, 5], page=64, mask=(I1, "bij"))
+    yield some(F16, "many_pages_mask_16", sizes(2, 1, 1, 70, 64, 12, 5), [70, 33], page=16, mask=(I1, "bij"))
+    yield some(F16, "many_pages_open", sizes(4, 1, 2, 90, 64, 60, 19), [0, 1, 128, 290], dynamic=True, known="hg", causal="bottom_right", lse=True,
+               index=I64, more=({"i": 33, "m": 8, "lengths": [128, 127, 1, 0]}, {"i": 40, "b": 1, "m": 0, "lengths": [3]},
+                                {"i": 40, "b": 1, "p": 0, "m": 2, "lengths": [9]}, {"i": 200, "b": 1, "m": 3, "lengths": [60]}))
+    yield some(F16, "many_pages_wild", sizes(2, 1, 2, 64, 64, 12, 6), [32, 20], wild=2)
+    yield some(F16, "many_pages_exact", sizes(3, 2, 2, 64, 64, 60, 20), [64, 1, 256], data=integers(0, 0), values=integers(-8, 8), exact=True)
     # One block of queries for each of two sequences, with keys in parts.
     yield some(F16, "many_parts", dims(2, 1, 1, 64, 1200, 64), [1100, 300], causal="bottom_right", lse=True)
+    yield some(F16, "many_pages_parts", sizes(2, 1, 1, 64, 64, 160, 75), [1100, 300], causal="bottom_right", lse=True)
     yield some(F16, "many_exact", dims(4, 1, 2, 64, 300, 64), [64, 1, 32, 256], data=integers(0, 0), values=integers(-8, 8), exact=True)
 
 

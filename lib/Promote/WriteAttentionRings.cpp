@@ -31,7 +31,8 @@
 //   }
 //
 // Of pages that are shorter than a step each is copied to its rows of the stage. Keys and values
-// have rings of their own, so that each stage is free as soon as its product is done. `pipeline` lets the products of neighbouring steps overlap.
+// have rings of their own, so that each stage is free as soon as its product is done. `pipeline`
+// lets the products of neighbouring steps overlap.
 
 #include "WriteAttentionRings.h"
 #include "RingOperand.h"
@@ -161,7 +162,8 @@ void AttentionRings::copy(OpBuilder &b, Stream &stream, Value position,
     if (stream.reads.size() > 1) {
       ArrayRef<int64_t> shape = stream.operand.tile.getShape();
       SmallVector<OpFoldResult> offsets(shape.size(), b.getIndexAttr(0)),
-          strides(shape.size(), b.getIndexAttr(1)), sizes = getAsIndexOpFoldResult(b.getContext(), shape);
+          strides(shape.size(), b.getIndexAttr(1)),
+          sizes = getAsIndexOpFoldResult(b.getContext(), shape);
       offsets[*rowsOf(stream.operand)] = b.getIndexAttr(first);
       sizes[*rowsOf(stream.operand)] = b.getIndexAttr(read.getVectorType().getDimSize(0));
       part = memref::SubViewOp::create(b, loc, part, offsets, sizes, strides);
@@ -272,7 +274,8 @@ void AttentionRings::computeInRoles(ArrayRef<WarpsOp> roles) {
     IRMapping mapping;
     for (Operation *op : scalars) {
       Operation *own = b.clone(*op, mapping);
-      op->replaceUsesWithIf(own, [&](OpOperand &use) { return role->isProperAncestor(use.getOwner()); });
+      op->replaceUsesWithIf(
+          own, [&](OpOperand &use) { return role->isProperAncestor(use.getOwner()); });
     }
   }
   for (Operation *op : llvm::reverse(scalars))

@@ -112,13 +112,14 @@ void AttentionBlock::placeRows(Value first) {
 }
 
 /// The keys of the block's part that any of its queries sees; the first is that of a
-/// block of keys. Where there are none, the end may lie in front of the first.
+/// block of keys.
 void AttentionBlock::placeKeys() {
   Value begin = constant(0), end = numKeys;
   Value first = add(query, diagonal); // the first query's own key
   if (int64_t behind = op.getKeysBehind(); behind >= 0) {
     Value last = add(first, constant(plan.headQueries + behind));
-    end = arith::MinSIOp::create(b, loc, end, last);
+    end = arith::MaxSIOp::create(b, loc, constant(0),
+                                 arith::MinSIOp::create(b, loc, end, last));
   }
   if (int64_t before = op.getKeysBefore(); before >= 0) {
     Value seen = arith::MaxSIOp::create(b, loc, constant(0),
@@ -360,7 +361,7 @@ Value AttentionBlock::maskScores(Value values, const Scores &scores) {
   return arith::SelectOp::create(b, loc, mask, values, splat(type, -INFINITY));
 }
 
-/// -inf where the coordinates say so: behind the last key, in front of those of the step, and
+/// -inf where the coordinates say so: behind the last key, of keys that another box has, and
 /// outside of what `causal` and `window` let a query see; the scores as they are where nothing
 /// is hidden.
 Value AttentionBlock::hideKeys(Value values, const Scores &scores) {

@@ -151,18 +151,20 @@ def fillings():
     yield gemm("filled-alone-one-warp", (40, 40, 776), "tb", ringed.config(BF16, F32, (32, 32, 64), (1, 1), 2), filling.ALONE)
 
 
+def by_warpgroups(block, groups, element, more=""):
+    """Attention's config for them."""
+    return (f'{{"cuda:sm_90a" = #tilewright.lowering_config<strategy = attention, block = {block}, warps = [{4 * groups}, 1], '
+            f'stages = 2, promote = [0, 1], mma = "wgmma.m64n{block[1]}k16.{element.name}.f32"{more}>}}')
+
+
 def attentions():
     """One warpgroup; two, with all that a kernel can have; blocks whose rows see no keys, and boxes of 64 along the depth."""
-    def pinned(block, groups, element, more=""):
-        return (f'{{"cuda:sm_90a" = #tilewright.lowering_config<strategy = attention, block = {block}, warps = [{4 * groups}, 1], '
-                f'stages = 2, promote = [0, 1], mma = "wgmma.m64n{block[1]}k16.{element.name}.f32"{more}>}}')
-
     every = ", registers = [40, 232], tma_store = true"
-    yield "attention", attention.Case(F16, "mutation", attention.sizes(1, 72, 328, 32), pinned=pinned([64, 32], 1, F16))
+    yield "attention", attention.Case(F16, "mutation", attention.sizes(1, 72, 328, 32), pinned=by_warpgroups([64, 32], 1, F16))
     yield "attention-two-warpgroups", attention.Case(BF16, "mutation", attention.sizes(1, 136, 648, 32), causal="bottom_right",
-                                                     pinned=pinned([128, 32], 2, BF16, every))
+                                                     pinned=by_warpgroups([128, 32], 2, BF16, every))
     yield "attention-without-keys", attention.Case(F16, "mutation_none", attention.sizes(1, 208, 136, 128), causal="bottom_right",
-                                                   lse=True, pinned=pinned([64, 16], 1, F16, ", tma_store = true"))
+                                                   lse=True, pinned=by_warpgroups([64, 16], 1, F16, ", tma_store = true"))
 
 
 def shared_rows():
@@ -180,20 +182,28 @@ def rows_in_shared_memory():
     yield "kept-columns", kept_rows.columns("mutation", {"n": 100, "m": 70}, kept_rows.config([64, 16], 2))
 
 
-# Pages of a sequence in the kernels of paged(), and sequences.
-PAGES, SEQUENCES = 12, 2
+# Pages of a sequence in the kernels of paged() that have pages, and sequences.
+PAGES, SEQUENCES = 32, 2
 
 
 def paged():
-    """Keys in pages, of equal weight, so that each key that is another one, or one more or less, is seen: one query of each of
-    four heads, and many queries of one."""
-    def case(name, *dims, **more):
-        sizes = attention_pages.sizes(SEQUENCES, *dims, 2 * PAGES + 2, PAGES)
-        return name, attention_pages.Pages(F16, f"mutation_{name[6:]}", sizes, [128, 32], data=integers(0, 0), values=integers(-8, 8), exact=True,
-                                           **more).f
+    """Keys in pages, or up to a length: one query of each of four heads, and many queries of one. By warps keys are of equal weight,
+    so that each one that is another, or one more or less, is seen. By warpgroups the steps that hide keys, on the diagonal and at
+    the length, go once round the ring, those that hide none often; a sequence ends within a page or a step, or has no keys."""
+    def case(name, dims, lengths, **more):
+        return name, attention_pages.Pages(F16, f"mutation_{name.replace('-', '_')}", {"b": len(lengths), **dims}, lengths, **more).f
 
-    yield case("pages-decode", 1, 4, 1, 32)
-    yield case("pages-queries", 1, 1, 40, 32, layout="phs")
+    def pages(h, g, i):
+        return {"h": h, "g": g, "i": i, "D": 32, "p": 2 * PAGES + 2, "m": PAGES}
+
+    equal = dict(data=integers(0, 0), values=integers(-8, 8), exact=True)
+    warps = ('{"cuda:sm_90a" = #tilewright.lowering_config<strategy = attention, block = [64, 64], warps = [4, 1], stages = 2, '
+             'promote = [1], mma = "mma.m16n8k16.f16.f32">}')
+    yield case("pages-decode", pages(1, 4, 1), [128, 32], **equal)
+    yield case("pages-queries", pages(1, 1, 40), [128, 32], layout="phs", pinned=warps, **equal)
+    yield case("pages-warpgroups", pages(1, 1, 104), [456, 8], layout="phs", causal="bottom_right", pinned=by_warpgroups([64, 32], 1, F16))
+    yield case("lengths-warpgroups", {"h": 1, "g": 1, "i": 72, "j": 300, "D": 32}, [264, 40, 0], page=0, causal="bottom_right",
+               pinned=by_warpgroups([64, 16], 1, F16, ", tma_store = true"))
 
 
 def look_back():
@@ -295,7 +305,7 @@ def wrong_pages(kernel, lines):
         if not match:
             continue
         value, memory, index = match.groups()
-        what = "table" if memory == "%arg3" else "length"
+        what = "table" if memory == "%arg3" and kernel.startswith("pages-") else "length"
         counts[what] += 1
         loaded = line.replace(value, "%mutant_loaded", 1)
 
@@ -340,7 +350,7 @@ def weak_accesses(kernel, lines):
 def mutants(kernel, lines):
     if kernel.startswith("scan-"):
         yield from weak_accesses(kernel, lines)
-    if kernel.startswith("pages-"):
+    if kernel.startswith(("pages-", "lengths-")):
         yield from wrong_pages(kernel, lines)
     counts = collections.Counter()
     for at, line in enumerate(lines):

@@ -431,11 +431,9 @@ LogicalResult tilewright::configureAttention(func::FuncOp kernel, AttentionOp op
       succeeded(plan) && plan->subgroup > 1) {
     recordPlan(kernel, config, plan->threads, plan->copyThreads, plan->shared,
                plan->registers);
-    if (int64_t page = op.getPageSize(); page && plan->copyThreads > 0)
-      lines.push_back(b.getStringAttr(
-          page < plan->keys ? "a step has " + Twine(plan->keys / page) + " pages of " + Twine(page) +
-                                  " keys, each with copies of its own"
-                            : "a step is part of a page of " + Twine(page) + " keys"));
+    if (int64_t page = op.getPageSize(); plan->copyThreads > 0 && page && page < plan->keys)
+      lines.push_back(b.getStringAttr("a step has " + Twine(plan->keys / page) + " pages of " +
+                                      Twine(page) + " keys, each with copies of its own"));
     if (op.getLengths() && plan->copyThreads > 0)
       lines.push_back(b.getStringAttr(
           "a block copies and multiplies keys up to its length: the copies of the last step end "

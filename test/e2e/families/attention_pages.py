@@ -23,11 +23,11 @@ def spread(fill):
 class Pages:
     """Over sequences b, heads h of keys, g of queries for each; `page` keys a page, p pages, at most m of a sequence. Without
     `page`, keys are j for each sequence. `layout`: the order of page, slot, head in a pool. `mask`: its type and dims. `transposed`:
-    keys lie side by side."""
+    keys lie side by side. `pinned`: a lowering config, as on the op."""
 
     def __init__(self, element, label, dims, lengths, page=16, dynamic=False, layout="psh", tokens_first=False, causal=None,
                  window=None, lse=False, index=I32, data=uniform(-2, 2), values=uniform(0.25, 2), exact=False, known="hgi",
-                 wild=False, targets=(), softcap=0, more=(), mask=None, transposed=False):
+                 wild=False, targets=(), softcap=0, more=(), mask=None, transposed=False, pinned=""):
         self.__dict__.update(locals())
         dims = {**dims, **({"S": page} if page else {}), **({"j": dims["m"] * page} if page and mask else {})}
         f = self.f = Function("attention_pages", element.name, label, dims, dynamic, known=known, targets=targets)
@@ -59,6 +59,7 @@ class Pages:
         attributes += [f'causal = "{causal}"'] if causal else []
         attributes += [f"window = array<i64: {window[0]}, {window[1]}>"] if window else []
         attributes += [f"softcap = {softcap:.17e}"] if softcap else []
+        attributes += [f"tilewright.lowering_config = {pinned}"] if pinned else []
         text += f"outs({', '.join(x.name for x in outs)} : {types}) {{{', '.join(attributes)}}} -> {types}"
         if lse:
             f.emit(f"%r:2 = {text}")

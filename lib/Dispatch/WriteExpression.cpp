@@ -140,7 +140,7 @@ public:
                  b, loc, llvm::find(atoms, expression.coordinate) - atoms.begin());
     case ElementExpression::Element:
       if (!expression.isElement() || isWhole(expression))
-        return value = expression.tensor;
+        return value = ofProgram(b, expression.tensor);
       for (auto [known, argument] : llvm::zip(leaves, arguments))
         if (expressions.isSame(*known, expression))
           return value = argument;
@@ -163,6 +163,12 @@ private:
   static bool isWhole(const ElementExpression &leaf) {
     return int64_t(leaf.coordinates.size()) !=
            cast<RankedTensorType>(leaf.tensor.getType()).getRank();
+  }
+
+  /// `value`, or the constant that it is in a body, anew: other bodies do not see that.
+  static Value ofProgram(OpBuilder &b, Value value) {
+    Operation *op = value.getDefiningOp();
+    return op && isa<linalg::LinalgOp>(op->getParentOp()) ? b.clone(*op)->getResult(0) : value;
   }
 
   const ElementExpressions &expressions;

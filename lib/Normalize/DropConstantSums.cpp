@@ -14,6 +14,7 @@
 // Otherwise kernels would go over all that is reduced for nothing, from sums on that nobody
 // has set.
 
+#include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Normalize/Normalize.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -98,8 +99,15 @@ struct DropConstantSumsPass
         ops.push_back(op);
     });
     IRRewriter rewriter(&getContext());
-    for (linalg::GenericOp op : ops)
+    for (linalg::GenericOp op : ops) {
+      if (op->hasAttr(kConfigAttr)) {
+        op.emitOpError() << "has '" << kConfigAttr
+                         << "', but what it yields does not depend on what it reads: nothing is "
+                            "reduced, and no loop is left that the config speaks of";
+        return signalPassFailure();
+      }
       dropSums(rewriter, op);
+    }
   }
 };
 } // namespace

@@ -240,7 +240,7 @@ def DropConstantSumsPass : Pass<"tilewright-drop-constant-sums", "::mlir::func::
   let summary = "Reductions whose result does not depend on what they read do not reduce";
   let description = [{
     A reduction whose body yields values from outside of it becomes an elementwise op: its init where
-    a dim that is reduced has no elements, else those values.
+    a dim that is reduced has no elements, else those values. One that has a pinned config is refused.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect",

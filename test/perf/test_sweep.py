@@ -229,6 +229,12 @@ class OnCpu(unittest.TestCase):
         lock.close()
         watch.DeviceLock("a device of this test", "").close()
 
+    def test_simulators_are_nobodys(self):
+        """Each process has its own: nobody waits for another's."""
+        held = [watch.DeviceLock(name, "tilewright/ptxsim") for name in ("ptxsim", "ptxsim:0", "ptxsim@sm_90", "ptxsim")]
+        for lock in held:
+            lock.close()
+
     def test_merge(self):
         lines = self.results.read_text().splitlines(True)
         (self.work / "a.jsonl").write_text("".join(lines[:7]))

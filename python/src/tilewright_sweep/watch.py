@@ -127,11 +127,13 @@ def processors_of(device):
 
 
 class DeviceLock:
-    """Held while one task measures on a device, on this machine, whoever runs it. Of CPUs each processor is one."""
+    """Held while one task measures on a device, on this machine, whoever runs it. Of CPUs each processor is one. A simulator is
+    its process's own, and measures nothing: there is nothing to hold."""
 
     def __init__(self, device, uuid, wait=False):
-        names = [uuid or device]
-        if device.split("@")[0] == "cpu":
+        family = re.split("[:@]", device)[0]
+        names = [] if family == "ptxsim" else [uuid or device]
+        if family == "cpu":
             # In order, so that two that wait do not wait for each other.
             names = [f"cpu {number}" for number in sorted(processors_of(device) or os.sched_getaffinity(0))]
         self.files = []

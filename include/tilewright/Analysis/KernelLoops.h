@@ -122,10 +122,14 @@ struct KernelLoops {
   llvm::SmallVector<mlir::OpResult> results;
 
   llvm::ArrayRef<unsigned> getClasses(mlir::Operation *op) const {
-    return loopClasses.find(op)->second;
+    auto found = loopClasses.find(op);
+    assert(found != loopClasses.end() && "is no op of the kernel");
+    return found->second;
   }
   llvm::ArrayRef<unsigned> getClasses(mlir::OpOperand &operand) const {
-    return operandClasses.find(&operand)->second;
+    auto found = operandClasses.find(&operand);
+    assert(found != operandClasses.end() && "has dims that are no loops, or is no op's of the kernel");
+    return found->second;
   }
   /// The destination argument that result `number` is tied to.
   mlir::BlockArgument getDestination(unsigned number) const;

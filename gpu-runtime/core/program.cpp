@@ -248,7 +248,7 @@ Status Program::resources(size_t dispatch, size_t variant,
     return s;
   const VariantPlace &place = places[dispatch][variant];
   if (place.slot < 0)
-    return unsupported(where + ": its guard is false on " + owner->info().name);
+    return guardFalse(where + ": its guard is false on " + owner->info().name);
   ModuleSlot &slot = *slots[size_t(place.slot)];
   if (Status s = requireModule(slot))
     return std::move(s).in(where);

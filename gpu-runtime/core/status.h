@@ -30,6 +30,7 @@ enum class StatusCode : int {
   DeviceLost = 8,       // the device failed; every later call says so
   ProgramError = 9,     // a check of the program failed at run time
   Internal = 10,        // a driver answered something unexpected
+  GuardFalse = 11,      // a kernel that is for other devices than this one
 };
 
 class [[nodiscard]] Status {
@@ -86,6 +87,9 @@ inline Status deviceLost(std::string message) {
 }
 inline Status programError(std::string message) {
   return Status(StatusCode::ProgramError, std::move(message));
+}
+inline Status guardFalse(std::string message) {
+  return Status(StatusCode::GuardFalse, std::move(message));
 }
 inline Status internalError(std::string message) {
   return Status(StatusCode::Internal, std::move(message));

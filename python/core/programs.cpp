@@ -134,6 +134,8 @@ nb::list resources(const Program &program) {
     kernel["variant"] = found.variant;
     if (status) {
       kernel["reason"] = tilewright_status_message(status);
+      if (tilewright_status_code(status) == TILEWRIGHT_GUARD_FALSE)
+        kernel["guard"] = false;
       tilewright_status_release(status);
       list.append(kernel);
       continue;

@@ -81,8 +81,10 @@ class Reading(unittest.TestCase):
                          "* k: it uses 70000 bytes")
 
     def test_kernels_for_other_devices(self):
-        self.assertTrue(amd.is_other("dispatch 'd', variant 'v': its guard is false on vulkan:0"))
-        self.assertFalse(amd.is_other("kernel 'k': it requires subgroups of 8; this device has subgroups of 32 to 64"))
+        kernels = [{"variant": "v", "reason": "dispatch 'd', variant 'v': its guard is false on vulkan:0", "guard": False},
+                   {"variant": "k", "reason": "kernel 'k': it requires subgroups of 8; this device has subgroups of 32 to 64"},
+                   {"variant": "w", "registers": 32}]
+        self.assertEqual(amd.refusals(kernels), [("k", kernels[1]["reason"])])
 
 
 if __name__ == "__main__":

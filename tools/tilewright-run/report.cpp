@@ -93,6 +93,8 @@ std::string toJson(const Report &report) {
     Json item = {{"kernel", kernel.dispatch}, {"variant", kernel.variant}};
     if (!kernel.reason.empty())
       item["reason"] = kernel.reason;
+    if (kernel.isOther)
+      item["guard"] = false;
     for (const auto &[name, value] : kernel.numbers)
       item[name] = value;
     for (const auto &[name, value] : kernel.statistics)

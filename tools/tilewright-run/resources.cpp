@@ -21,7 +21,7 @@ std::vector<ResourceReport> askResources(Session &session) {
   bool saysAny = false;
   for (size_t i = 0; i < session.kernelCount(); ++i) {
     ResourceReport &report = result.emplace_back();
-    tilewright_kernel_resources found = session.resources(i, report.reason);
+    tilewright_kernel_resources found = session.resources(i, report.reason, report.isOther);
     report.dispatch = found.dispatch;
     report.variant = found.variant;
     if (!report.reason.empty())
@@ -39,11 +39,9 @@ std::vector<ResourceReport> askResources(Session &session) {
                                      found.statistics[k].value);
   }
   // Of variants that the device cannot run, that is the reason: the others have another one.
-  auto isOther = [](const ResourceReport &kernel) {
-    return kernel.reason.find("its guard is false") == std::string::npos;
-  };
   if (!saysAny && !result.empty()) {
-    auto found = std::find_if(result.begin(), result.end(), isOther);
+    auto found = std::find_if(result.begin(), result.end(),
+                              [](const ResourceReport &kernel) { return !kernel.isOther; });
     throw RunError((found == result.end() ? result.front() : *found).reason);
   }
   return result;

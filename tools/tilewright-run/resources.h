@@ -15,6 +15,7 @@ namespace tilewright::run {
 struct ResourceReport {
   std::string dispatch, variant;
   std::string reason; // why the device says nothing; empty: it does
+  bool isOther = false; // that is, its guard is false: it is for other devices
   std::vector<std::pair<std::string, int64_t>> numbers; // "registers", …
   std::vector<std::pair<std::string, double>> statistics; // the driver's names
 };

@@ -98,13 +98,15 @@ size_t Session::findFunction(const std::string &name) {
   return function;
 }
 
-tilewright_kernel_resources Session::resources(size_t kernel,
-                                               std::string &reason) {
+tilewright_kernel_resources Session::resources(size_t kernel, std::string &reason,
+                                               bool &isOther) {
   tilewright_kernel_resources result = {};
   reason.clear();
+  isOther = false;
   if (tilewright_status *status = tilewright_program_kernel_resources(
           &*program, kernel, &result)) {
     reason = tilewright_status_message(status);
+    isOther = tilewright_status_code(status) == TILEWRIGHT_GUARD_FALSE;
     tilewright_status_release(status);
   }
   return result;

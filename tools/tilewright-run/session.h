@@ -97,7 +97,7 @@ public:
                            std::vector<int64_t> &reductions);
 
   /// Of kernel number `kernel`; `reason` is set where the device does not say.
-  tilewright_kernel_resources resources(size_t kernel, std::string &reason);
+  tilewright_kernel_resources resources(size_t kernel, std::string &reason, bool &isOther);
   size_t kernelCount() const {
     return tilewright_program_kernel_count(&*program);
   }

@@ -94,7 +94,8 @@ typedef enum tilewright_status_code_t {
   TILEWRIGHT_DEADLINE_EXCEEDED = 7, /* a wait passed its timeout */
   TILEWRIGHT_DEVICE_LOST = 8,       /* the device failed */
   TILEWRIGHT_PROGRAM_ERROR = 9,     /* a check of the program failed */
-  TILEWRIGHT_INTERNAL = 10          /* a driver answered the unexpected */
+  TILEWRIGHT_INTERNAL = 10,         /* a driver answered the unexpected */
+  TILEWRIGHT_GUARD_FALSE = 11       /* a kernel that is for other devices than this one */
 } tilewright_status_code_t;
 
 /* TILEWRIGHT_OK for null. */
@@ -602,7 +603,8 @@ tilewright_program_kernel_variant(tilewright_program *program, size_t kernel);
  * assigns no registers, only the last two. vulkan:
  * the statistics of VK_KHR_pipeline_executable_properties, of which those that Mesa's
  * drivers name stand in the members above, too. cpu does not say: an error, as of a
- * kernel that this device cannot run. On error `dispatch` and `variant` are set where
+ * kernel that this device cannot run; TILEWRIGHT_GUARD_FALSE of one that is for other
+ * devices. On error `dispatch` and `variant` are set where
  * `kernel` is below the count. */
 TILEWRIGHT_API tilewright_status *tilewright_program_kernel_resources(
     tilewright_program *program, size_t kernel,

@@ -86,6 +86,7 @@ BY_CODE = {
     8: DeviceLostError,
     9: ProgramError,
     10: InternalError,
+    11: UnsupportedError,
 }
 
 for _error in (Error, CompileError, *BY_CODE.values()):

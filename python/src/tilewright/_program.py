@@ -201,7 +201,8 @@ class Program:
         A dict per variant of each kernel: "kernel", "variant", and of "registers" (32 bits, per thread),
         "scalar_registers" (per subgroup), "local_bytes" (per thread: spills, arrays), "shared_bytes" and
         "dynamic_shared_bytes" (per block), "max_threads" and "code_bytes" those that the driver says;
-        "statistics" has all that a Vulkan driver names itself. Where it says nothing, "reason" has why.
+        "statistics" has all that a Vulkan driver names itself. Where it says nothing, "reason" has why, and "guard" is
+        False of a kernel that is for other devices.
         """
         return self._load(self.on(device))[0].resources()
 

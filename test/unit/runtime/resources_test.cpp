@@ -80,6 +80,21 @@ TEST_F(ResourcesTest, ErrorsNameTheKernel) {
   EXPECT_EQ(tilewright_program_kernel_variant(nullptr, 0), nullptr);
 }
 
+// Of two variants the guard of the first asks for a fact that no device has.
+TEST_F(ResourcesTest, KernelsForOtherDevicesHaveACodeOfTheirOwn) {
+  ASSERT_EQ(open("ptxsim"), "");
+  for (size_t kernel = 0; kernel < tilewright_program_kernel_count(opened.program); ++kernel) {
+    tilewright_status *status =
+        tilewright_program_kernel_resources(opened.program, kernel, &found);
+    bool isNever = std::string(found.variant) == "never";
+    EXPECT_EQ(tilewright_status_code(status), isNever ? TILEWRIGHT_GUARD_FALSE : TILEWRIGHT_OK)
+        << found.variant;
+    if (isNever)
+      EXPECT_PRED2(contains, tilewright_status_message(status), "its guard is false");
+    tilewright_status_release(status);
+  }
+}
+
 TEST_F(ResourcesTest, WithoutConstantsNothingIsCalled) {
   ASSERT_EQ(open("ptxsim"), "");
   tilewright_program_options chosen = {};

@@ -311,9 +311,13 @@ bool AttentionRaiser::raise(OpBuilder &b, TargetAttr target) {
     return refuse("the result does not start from zero");
   if (!matchScores(*shifted) || !matchGuard())
     return false;
+  // Weights that something else reads are in memory anyway, and all that leads to them is
+  // behind the largest scores. Scores alone are a contraction of their own then.
   llvm::SmallPtrSet<Operation *, 16> seen;
-  if (isUsedElsewhere(first, seen))
-    return refuse("the scores or weights are used elsewhere, too");
+  if (isUsedElsewhere(cast<OpResult>(largest->tensor).getOwner(), seen))
+    return refuse("the weights are used elsewhere, too");
+  seen.clear();
+  bool readsScores = isUsedElsewhere(first, seen);
   auto elementType = [](Value value) { return getElementTypeOrSelf(value.getType()); };
   Type type = elementType(queries.tensor);
   if (elementType(keys.tensor) != type || elementType(values.tensor) != type)
@@ -338,6 +342,8 @@ bool AttentionRaiser::raise(OpBuilder &b, TargetAttr target) {
     op.erase();
     return false;
   }
+  if (readsScores)
+    addExplanation(op, "scores are computed in front of it, too: something else reads them");
   b.setInsertionPointAfter(op);
   replace(b, op.getResult(0), lastAt, last);
   if (logSum)

@@ -22,7 +22,7 @@
 
 module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", {access_bytes = 16 : i64, async_copy, chip = "sm_80", index_bits = 32 : i64, load_matrices, max_threads = 1024 : i64, mma = ["mma.m16n8k16.f16.f32"], registers = 255 : i64, shared_memory = 166912 : i64, subgroup = 32 : i64}>} {
 // CHECK-LABEL: func.func @used_elsewhere(
-// CHECK: tilewright.decomposed = "the scores or weights are used elsewhere, too"
+// CHECK: tilewright.decomposed = "the weights are used elsewhere, too"
 func.func @used_elsewhere(%q: tensor<4x24x16xf32>, %k: tensor<4x40x16xf32>, %v: tensor<4x40x16xf32>) -> (tensor<4x24x16xf32>, tensor<4x24x40xf32>) {
   %k0 = arith.constant 0.0 : f32
   %k1 = arith.constant 0xFF800000 : f32
@@ -48,6 +48,40 @@ func.func @used_elsewhere(%q: tensor<4x24x16xf32>, %k: tensor<4x40x16xf32>, %v: 
   %14 = linalg.generic {indexing_maps = [#hidj_hij, #hidj_hjd, #hidj_hid], iterator_types = #pppr} ins(%11, %v : tensor<4x24x40xf32>, tensor<4x40x16xf32>) outs(%13 : tensor<4x24x16xf32>) {
     ^bb0(%x0: f32, %x1: f32, %acc: f32): %p = arith.mulf %x0, %x1 : f32 %y = arith.addf %acc, %p : f32 linalg.yield %y : f32 } -> tensor<4x24x16xf32>
   return %14, %11 : tensor<4x24x16xf32>, tensor<4x24x40xf32>
+}
+
+// Scores that something else reads, before their softmax, are a contraction of their own.
+// CHECK-LABEL: func.func @scores_returned(
+// CHECK-SAME: %[[Q:[^:]*]]: {{.*}}, %[[K:[^:]*]]: {{.*}}, %[[V:[^:]*]]:
+// CHECK: %[[SCORES:.*]] = linalg.generic {{.*}} ins(%[[Q]], %[[K]] :
+// CHECK: %[[OUT:.*]] = tilewright.attention ins(%[[Q]], %[[K]], %[[V]] :
+// CHECK-SAME: tilewright.explain = ["scores are computed in front of it, too: something else reads them"]
+// CHECK-NEXT: return %[[OUT]], %[[SCORES]]
+func.func @scores_returned(%q: tensor<4x24x16xf32>, %k: tensor<4x40x16xf32>, %v: tensor<4x40x16xf32>) -> (tensor<4x24x16xf32>, tensor<4x24x40xf32>) {
+  %k0 = arith.constant 0.0 : f32
+  %k1 = arith.constant 0xFF800000 : f32
+  %1 = tensor.empty() : tensor<4x24x40xf32>
+  %2 = linalg.fill ins(%k0 : f32) outs(%1 : tensor<4x24x40xf32>) -> tensor<4x24x40xf32>
+  %3 = linalg.generic {indexing_maps = [#hijd_hid, #hijd_hjd, #hijd_hij], iterator_types = #pppr} ins(%q, %k : tensor<4x24x16xf32>, tensor<4x40x16xf32>) outs(%2 : tensor<4x24x40xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %p = arith.mulf %x0, %x1 : f32 %y = arith.addf %acc, %p : f32 linalg.yield %y : f32 } -> tensor<4x24x40xf32>
+  %4 = tensor.empty() : tensor<4x24xf32>
+  %5 = linalg.fill ins(%k1 : f32) outs(%4 : tensor<4x24xf32>) -> tensor<4x24xf32>
+  %6 = linalg.generic {indexing_maps = [#hij_hij, #hij_hi], iterator_types = #ppr} ins(%3 : tensor<4x24x40xf32>) outs(%5 : tensor<4x24xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = arith.maximumf %x0, %acc : f32 linalg.yield %y : f32 } -> tensor<4x24xf32>
+  %7 = linalg.generic {indexing_maps = [#hij_hij, #hij_hi, #hij_hij], iterator_types = #ppp} ins(%3, %6 : tensor<4x24x40xf32>, tensor<4x24xf32>) outs(%1 : tensor<4x24x40xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %y = arith.subf %x0, %x1 : f32 linalg.yield %y : f32 } -> tensor<4x24x40xf32>
+  %8 = linalg.generic {indexing_maps = [#hij_hij, #hij_hij], iterator_types = #ppp} ins(%7 : tensor<4x24x40xf32>) outs(%1 : tensor<4x24x40xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = math.exp %x0 : f32 linalg.yield %y : f32 } -> tensor<4x24x40xf32>
+  %9 = linalg.fill ins(%k0 : f32) outs(%4 : tensor<4x24xf32>) -> tensor<4x24xf32>
+  %10 = linalg.generic {indexing_maps = [#hij_hij, #hij_hi], iterator_types = #ppr} ins(%8 : tensor<4x24x40xf32>) outs(%9 : tensor<4x24xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = arith.addf %x0, %acc : f32 linalg.yield %y : f32 } -> tensor<4x24xf32>
+  %11 = linalg.generic {indexing_maps = [#hij_hij, #hij_hi, #hij_hij], iterator_types = #ppp} ins(%8, %10 : tensor<4x24x40xf32>, tensor<4x24xf32>) outs(%1 : tensor<4x24x40xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %y = arith.divf %x0, %x1 : f32 linalg.yield %y : f32 } -> tensor<4x24x40xf32>
+  %12 = tensor.empty() : tensor<4x24x16xf32>
+  %13 = linalg.fill ins(%k0 : f32) outs(%12 : tensor<4x24x16xf32>) -> tensor<4x24x16xf32>
+  %14 = linalg.generic {indexing_maps = [#hidj_hij, #hidj_hjd, #hidj_hid], iterator_types = #pppr} ins(%11, %v : tensor<4x24x40xf32>, tensor<4x40x16xf32>) outs(%13 : tensor<4x24x16xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %p = arith.mulf %x0, %x1 : f32 %y = arith.addf %acc, %p : f32 linalg.yield %y : f32 } -> tensor<4x24x16xf32>
+  return %14, %3 : tensor<4x24x16xf32>, tensor<4x24x40xf32>
 }
 
 // CHECK-LABEL: func.func @unknown_scale(

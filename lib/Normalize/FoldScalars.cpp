@@ -16,6 +16,11 @@
 //   %s = tensor.insert_slice %heads into %shape[2] [1] [1]
 //   %n = tensor.extract %s[%c2]                              // of %heads
 //
+// So is one such element that is read everywhere:
+//
+//   %s = tensor.extract_slice %shape[2] [1] [1]              // %shape: tensor.from_elements
+//   linalg.generic <(i) -> (i), (i) -> (), …> ins(%x, %s)    // reads the third of its scalars
+//
 // A constant of f32 that is rounded to f16, a scale say, is a constant: MLIR folds it only
 // where it loses nothing.
 
@@ -48,12 +53,34 @@ static bool isSameEverywhere(linalg::GenericOp op) {
   });
 }
 
+/// The one element of a tensor that was made of scalars, or is one of several of these; or null.
+static Value onlyElementOf(Value tensor) {
+  auto type = dyn_cast<RankedTensorType>(tensor.getType());
+  if (!type || !type.hasStaticShape() || type.getNumElements() != 1)
+    return {};
+  int64_t number = 0;
+  if (auto slice = tensor.getDefiningOp<tensor::ExtractSliceOp>()) {
+    if (!slice.getSourceType().hasStaticShape())
+      return {};
+    for (auto [offset, size] :
+         llvm::zip_equal(slice.getStaticOffsets(), slice.getSourceType().getShape())) {
+      if (ShapedType::isDynamic(offset))
+        return {};
+      number = number * size + offset;
+    }
+    tensor = slice.getSource();
+  }
+  auto made = tensor.getDefiningOp<tensor::FromElementsOp>();
+  return made ? made.getElements()[number] : Value();
+}
+
 /// The one value that `operand` of a structured op has everywhere, or null.
 static Value scalarOf(OpOperand *operand) {
   if (!isa<ShapedType>(operand->get().getType()))
     return operand->get();
-  auto fill = operand->get().getDefiningOp<linalg::FillOp>();
-  return fill && fill.hasPureTensorSemantics() ? fill.getInputs()[0] : Value();
+  if (auto fill = operand->get().getDefiningOp<linalg::FillOp>())
+    return fill.hasPureTensorSemantics() ? fill.getInputs()[0] : Value();
+  return onlyElementOf(operand->get());
 }
 
 namespace {

@@ -146,3 +146,31 @@ func.func @Rounded(%x: tensor<?xf16>, %o: tensor<?xf16>) -> (tensor<?xf16>, f16)
   %z = arith.truncf %c toward_zero : f32 to f16
   return %r, %z : tensor<?xf16>, f16
 }
+
+// One element of a shape is a scalar of the body; which one a slice at an unknown place has nobody
+// knows.
+// CHECK-LABEL: func.func @OfShape(
+// CHECK-SAME: %[[A:[^:]*]]: i64, %[[B:[^:]*]]: i64
+// CHECK: %[[SHAPE:.*]] = tensor.from_elements
+// CHECK: linalg.generic
+// CHECK: arith.addi %{{.*}}, %[[B]] : i64
+// CHECK: %[[OTHER:.*]] = tensor.extract_slice %[[SHAPE]]
+// CHECK: linalg.generic {{.*}} ins(%{{.*}}, %[[OTHER]] :
+// CHECK: ^bb0(%[[X:.*]]: i64, %[[Y:.*]]: i64, %{{.*}}: i64):
+// CHECK-NEXT: arith.addi %[[X]], %[[Y]] : i64
+func.func @OfShape(%a: i64, %b: i64, %at: index, %x: tensor<?xi64>, %o: tensor<?xi64>) -> (tensor<?xi64>, tensor<?xi64>) {
+  %shape = tensor.from_elements %a, %a, %b, %a : tensor<4xi64>
+  %third = tensor.extract_slice %shape[2] [1] [1] : tensor<4xi64> to tensor<i64>
+  %r = linalg.generic {indexing_maps = [#id, affine_map<(i) -> ()>, #id], iterator_types = ["parallel"]} ins(%x, %third : tensor<?xi64>, tensor<i64>) outs(%o : tensor<?xi64>) {
+  ^bb0(%v: i64, %n: i64, %out: i64):
+    %s = arith.addi %v, %n : i64
+    linalg.yield %s : i64
+  } -> tensor<?xi64>
+  %some = tensor.extract_slice %shape[%at] [1] [1] : tensor<4xi64> to tensor<i64>
+  %q = linalg.generic {indexing_maps = [#id, affine_map<(i) -> ()>, #id], iterator_types = ["parallel"]} ins(%x, %some : tensor<?xi64>, tensor<i64>) outs(%o : tensor<?xi64>) {
+  ^bb0(%v: i64, %n: i64, %out: i64):
+    %s = arith.addi %v, %n : i64
+    linalg.yield %s : i64
+  } -> tensor<?xi64>
+  return %r, %q : tensor<?xi64>, tensor<?xi64>
+}

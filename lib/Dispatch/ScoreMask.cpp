@@ -462,6 +462,73 @@ bool ScoreMask::place(ArrayRef<Bound> all, unsigned query,
   return true;
 }
 
+/// Puts bounds around a diagonal anywhere into `causal` and `window`: by a length that ends there.
+/// Keys behind it are hidden anyway, and it may be more than there are:
+///   j <= i + past   ->   causal = "bottom_right", lengths = past + queries
+bool ScoreMask::placeByLength(OpBuilder &b, Location loc, unsigned query,
+                              llvm::function_ref<OpFoldResult(unsigned)> sizeOf,
+                              Result &result) const {
+  // Sums of offsets whose symbols go away.
+  auto plus = [](const Offset &left, const Offset &right, int64_t factor) -> std::optional<int64_t> {
+    Offset sum = left;
+    sum.constant += factor * right.constant;
+    for (auto [symbol, times] : right.symbols)
+      addSymbol(sum, symbol, factor * times);
+    bool isConstant = llvm::all_of(sum.symbols, [](auto part) { return part.second == 0; });
+    return isConstant ? std::optional(sum.constant) : std::nullopt;
+  };
+  const Offset *upper = nullptr;
+  for (const Bound &bound : bounds) {
+    if (bound.query != query)
+      return false;
+    if (bound.isLower)
+      continue;
+    std::optional<int64_t> further = upper ? plus(bound.offset, *upper, -1) : 0;
+    if (!further)
+      return false;
+    if (!upper || *further < 0)
+      upper = &bound.offset;
+  }
+  if (!upper)
+    return false;
+  // Of narrower integers it is not known whether they are signed.
+  for (auto [symbol, times] : upper->symbols)
+    if (!symbol.getType().isIndex() && !symbol.getType().isInteger(64))
+      return false;
+  for (const Bound &bound : bounds) {
+    if (!bound.isLower)
+      continue;
+    std::optional<int64_t> before = plus(bound.offset, *upper, 1);
+    if (!before || *before < 0)
+      return false;
+    result.before = result.before < 0 ? *before : std::min(result.before, *before);
+  }
+  auto type = RankedTensorType::get({}, b.getI64Type());
+  OpFoldResult queries = sizeOf(query);
+  auto known = getConstantIntValue(queries);
+  if (known && upper->symbols.empty()) {
+    result.lengths = arith::ConstantOp::create(
+        b, loc, DenseElementsAttr::get(type, *known + upper->constant));
+  } else {
+    Value sum = arith::AddIOp::create(
+        b, loc, getValueOrCreateConstantIndexOp(b, loc, queries),
+        arith::ConstantIndexOp::create(b, loc, upper->constant));
+    for (auto [symbol, times] : upper->symbols) {
+      Value term = symbol;
+      if (!term.getType().isIndex())
+        term = arith::IndexCastOp::create(b, loc, b.getIndexType(), term);
+      if (times != 1)
+        term = arith::MulIOp::create(b, loc, term, arith::ConstantIndexOp::create(b, loc, times));
+      sum = arith::AddIOp::create(b, loc, sum, term);
+    }
+    Value length = arith::IndexCastOp::create(b, loc, b.getI64Type(), sum);
+    result.lengths = tensor::FromElementsOp::create(b, loc, type, length);
+  }
+  result.isBottomRight = true;
+  result.note = "a length says where the diagonal lies, which the numbers of queries and keys do not";
+  return true;
+}
+
 bool ScoreMask::resolve(OpBuilder &b, Location loc, unsigned query, Type queryType,
                         FloatType scoreType,
                         llvm::function_ref<bool(Value)> isKeys,
@@ -471,11 +538,14 @@ bool ScoreMask::resolve(OpBuilder &b, Location loc, unsigned query, Type queryTy
   takeFiniteBounds(query);
   if (!place(bounds, query, isKeys, isQueries, result)) {
     result = {};
-    for (const Bound &bound : bounds)
-      if (bound.condition.isAdded)
-        terms.push_back(bound.condition.expression);
-      else
-        conditions.push_back(bound.condition);
+    if (!hasLengths || !placeByLength(b, loc, query, sizeOf, result)) {
+      result = {};
+      for (const Bound &bound : bounds)
+        if (bound.condition.isAdded)
+          terms.push_back(bound.condition.expression);
+        else
+          conditions.push_back(bound.condition);
+    }
   }
   // That diagonal would end at the length.
   if (!result.isBottomRight)
@@ -551,6 +621,7 @@ bool ScoreMask::resolve(OpBuilder &b, Location loc, unsigned query, Type queryTy
     reason = "what hides keys or is added to scores cannot be computed beside them";
     return false;
   }
-  result.note = "the mask is computed in front of it, where the text has it in parts";
+  result.note += result.note.empty() ? "" : "; ";
+  result.note += "the mask is computed in front of it, where the text has it in parts";
   return true;
 }

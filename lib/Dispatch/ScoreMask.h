@@ -7,10 +7,10 @@
 //   select(j <= i, 0, -inf) + select(%seen[b, j], 0, -inf) + %bias[i, j]
 //     ->  causal = "top_left", mask = select(%seen[b, j], %bias[i, j], -inf)
 //
-// Comparisons of coordinates become `causal` and `window`; of keys with a number of their batch,
-// `lengths`; one tensor of i1 or of floats is
-// the mask as it is; all else is computed into a tensor over the coordinates that it
-// depends on.
+// Comparisons of coordinates become `causal` and `window`, with `lengths` where the numbers of
+// queries and keys do not give the diagonal; of keys with a number of their batch, `lengths`; one
+// tensor of i1 or of floats is the mask as it is; all else is computed into a tensor over the
+// coordinates that it depends on.
 
 #ifndef TILEWRIGHT_LIB_DISPATCH_SCOREMASK_H
 #define TILEWRIGHT_LIB_DISPATCH_SCOREMASK_H
@@ -76,6 +76,9 @@ private:
   bool place(llvm::ArrayRef<Bound> all, unsigned query,
              llvm::function_ref<bool(mlir::Value)> isKeys,
              llvm::function_ref<bool(mlir::Value)> isQueries, Result &result) const;
+  bool placeByLength(mlir::OpBuilder &b, mlir::Location loc, unsigned query,
+                     llvm::function_ref<mlir::OpFoldResult(unsigned)> sizeOf,
+                     Result &result) const;
   void takeFiniteBounds(unsigned query);
   /// Keys less than an element (`ofQuery` 0), at most `offset` behind query + element (1), or at most
   /// before it (-1).

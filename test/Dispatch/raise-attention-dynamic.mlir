@@ -116,11 +116,13 @@ func.func @window(%q: tensor<4x?x16xf32>, %k: tensor<4x?x16xf32>, %v: tensor<4x?
     ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.mulf %x, %y : f32 %1 = arith.addf %acc, %0 : f32 linalg.yield %1 : f32 } -> tensor<4x?x16xf32>
   return %r : tensor<4x?x16xf32>
 }
-// A diagonal that is no one's: a mask of its own.
+// A diagonal that is no one's: that of a length, the sum of both sizes.
 // CHECK-LABEL: func.func @elsewhere(
-// CHECK: arith.cmpi sle
-// CHECK: tilewright.attention {{.*}} mask(%{{.*}} : tensor<?x?xi1>)
-// CHECK-NOT: causal
+// CHECK: %[[SUM:.*]] = arith.addi %{{.*}}, %{{.*}} : index
+// CHECK: %[[LENGTH:.*]] = arith.index_cast %[[SUM]] : index to i64
+// CHECK: %[[LENGTHS:.*]] = tensor.from_elements %[[LENGTH]] : tensor<i64>
+// CHECK: tilewright.attention {{.*}} lengths(%[[LENGTHS]] : tensor<i64>) {{.*}}causal = "bottom_right"
+// CHECK-NOT: mask
 func.func @elsewhere(%q: tensor<4x?x16xf32>, %k: tensor<4x?x16xf32>, %v: tensor<4x?x16xf32>) -> tensor<4x?x16xf32> {
   %zero = arith.constant 0.0 : f32
   %low = arith.constant 0xFF800000 : f32

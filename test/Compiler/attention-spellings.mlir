@@ -13,6 +13,8 @@
 // CHECK: @onnx_lengths({{.*}}): 1 kernel{{$}}
 // CHECK: @onnx_both_sides({{.*}}): 1 kernel{{$}}
 // CHECK: @onnx_past({{.*}}): 5 kernels{{$}}
+// CHECK: @onnx_past_window({{.*}}): 5 kernels{{$}}
+// CHECK: @onnx_scores({{.*}}): 4 kernels{{$}}
 // CHECK: @onnx_softcap({{.*}}): 1 kernel{{$}}
 // CHECK: @bert_padding({{.*}}): 2 kernels{{$}}
 // CHECK: @torch_safe({{.*}}): 1 kernel{{$}}
@@ -44,6 +46,12 @@
 // CHECK: found in linalg: contraction, softmax and contraction are one attention
 // CHECK: onnx_past_attention_0: 1 op
 // CHECK: found in linalg: contraction, softmax and contraction are one attention
+// CHECK: onnx_past_window_attention_0: 1 op
+// CHECK: found in linalg: contraction, softmax and contraction are one attention
+// CHECK-NEXT: a length says where the diagonal lies, which the numbers of queries and keys do not
+// CHECK: onnx_scores_attention_0: 1 op
+// CHECK: found in linalg: contraction, softmax and contraction are one attention
+// CHECK-NEXT: scores are computed in front of it, too: something else reads them
 // CHECK: onnx_softcap_attention_0: 1 op
 // CHECK: found in linalg: contraction, softmax and contraction are one attention
 // CHECK: bert_padding_attention_0: 1 op

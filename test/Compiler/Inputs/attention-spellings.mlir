@@ -821,6 +821,143 @@ func.func @onnx_past(%q: tensor<2x4x24x16xf32>, %k: tensor<2x4x24x16xf32>, %v: t
   %44 = tensor.expand_shape %43 [[0, 1], [2], [3]] output_shape [2, 4, 24, 16] : tensor<8x24x16xf32> into tensor<2x4x24x16xf32>
   return %44 : tensor<2x4x24x16xf32>
 }
+// A window behind a past that does not end where the queries do: query i is at i + 16.
+func.func @onnx_past_window(%q: tensor<2x4x24x16xf32>, %k: tensor<2x4x20x16xf32>, %v: tensor<2x4x20x16xf32>, %pk: tensor<2x4x16x16xf32>, %pv: tensor<2x4x16x16xf32>) -> tensor<2x4x24x16xf32> {
+  %k0 = arith.constant 16 : i64
+  %k1 = arith.constant 0.0 : f32
+  %k2 = arith.constant 0xFF800000 : f32
+  %left = arith.constant 5 : i64
+  %1 = tensor.concat dim(2) %pk, %k : (tensor<2x4x16x16xf32>, tensor<2x4x20x16xf32>) -> tensor<2x4x36x16xf32>
+  %2 = tensor.concat dim(2) %pv, %v : (tensor<2x4x16x16xf32>, tensor<2x4x20x16xf32>) -> tensor<2x4x36x16xf32>
+  %3 = tensor.empty() : tensor<24xi64>
+  %4 = linalg.generic {indexing_maps = [#i_i], iterator_types = #p} outs(%3 : tensor<24xi64>) {
+    ^bb0(%acc: i64): %w = linalg.index 0 : index %y = arith.index_cast %w : index to i64 linalg.yield %y : i64 } -> tensor<24xi64>
+  %5 = linalg.generic {indexing_maps = [#i_i, #i_i], iterator_types = #p} ins(%4 : tensor<24xi64>) outs(%3 : tensor<24xi64>) {
+    ^bb0(%x0: i64, %acc: i64): %y = arith.addi %x0, %k0 : i64 linalg.yield %y : i64 } -> tensor<24xi64>
+  %6 = tensor.empty() : tensor<36xi64>
+  %7 = linalg.generic {indexing_maps = [#j_j], iterator_types = #p} outs(%6 : tensor<36xi64>) {
+    ^bb0(%acc: i64): %w = linalg.index 0 : index %y = arith.index_cast %w : index to i64 linalg.yield %y : i64 } -> tensor<36xi64>
+  %8 = tensor.empty() : tensor<24x36xi1>
+  %9 = linalg.generic {indexing_maps = [#ij_i, #ij_j, #ij_ij], iterator_types = #pp} ins(%5, %7 : tensor<24xi64>, tensor<36xi64>) outs(%8 : tensor<24x36xi1>) {
+    ^bb0(%x0: i64, %x1: i64, %acc: i1): %y = arith.cmpi slt, %x0, %x1 : i64 linalg.yield %y : i1 } -> tensor<24x36xi1>
+  %10 = arith.constant dense<16.0> : tensor<1xf32>
+  %11 = arith.constant dense<1.0> : tensor<1xf32>
+  %12 = tensor.empty() : tensor<1xf32>
+  %13 = linalg.generic {indexing_maps = [#l_l, #l_l], iterator_types = #p} ins(%10 : tensor<1xf32>) outs(%12 : tensor<1xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = math.sqrt %x0 : f32 linalg.yield %y : f32 } -> tensor<1xf32>
+  %14 = linalg.generic {indexing_maps = [#l_l, #l_l, #l_l], iterator_types = #p} ins(%11, %13 : tensor<1xf32>, tensor<1xf32>) outs(%12 : tensor<1xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %y = arith.divf %x0, %x1 : f32 linalg.yield %y : f32 } -> tensor<1xf32>
+  %15 = linalg.generic {indexing_maps = [#l_l, #l_l], iterator_types = #p} ins(%14 : tensor<1xf32>) outs(%12 : tensor<1xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = math.sqrt %x0 : f32 linalg.yield %y : f32 } -> tensor<1xf32>
+  %16 = tensor.empty() : tensor<2x4x24x16xf32>
+  %17 = linalg.generic {indexing_maps = [#bhid_bhid, #bhid_0, #bhid_bhid], iterator_types = #pppp} ins(%q, %15 : tensor<2x4x24x16xf32>, tensor<1xf32>) outs(%16 : tensor<2x4x24x16xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %y = arith.mulf %x0, %x1 : f32 linalg.yield %y : f32 } -> tensor<2x4x24x16xf32>
+  %18 = tensor.empty() : tensor<2x4x16x36xf32>
+  %19 = linalg.transpose ins(%1 : tensor<2x4x36x16xf32>) outs(%18 : tensor<2x4x16x36xf32>) permutation = [0, 1, 3, 2]
+  %20 = linalg.generic {indexing_maps = [#bhdj_bhdj, #bhdj_0, #bhdj_bhdj], iterator_types = #pppp} ins(%19, %15 : tensor<2x4x16x36xf32>, tensor<1xf32>) outs(%18 : tensor<2x4x16x36xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %y = arith.mulf %x0, %x1 : f32 linalg.yield %y : f32 } -> tensor<2x4x16x36xf32>
+  %21 = tensor.collapse_shape %17 [[0, 1], [2], [3]] : tensor<2x4x24x16xf32> into tensor<8x24x16xf32>
+  %22 = tensor.collapse_shape %20 [[0, 1], [2], [3]] : tensor<2x4x16x36xf32> into tensor<8x16x36xf32>
+  %23 = tensor.empty() : tensor<8x24x36xf32>
+  %24 = linalg.fill ins(%k1 : f32) outs(%23 : tensor<8x24x36xf32>) -> tensor<8x24x36xf32>
+  %25 = linalg.batch_matmul ins(%21, %22 : tensor<8x24x16xf32>, tensor<8x16x36xf32>) outs(%24 : tensor<8x24x36xf32>) -> tensor<8x24x36xf32>
+  %26 = tensor.expand_shape %25 [[0, 1], [2], [3]] output_shape [2, 4, 24, 36] : tensor<8x24x36xf32> into tensor<2x4x24x36xf32>
+  %27 = tensor.empty() : tensor<24x36xf32>
+  %upper = linalg.generic {indexing_maps = [#ij_ij, #ij_ij], iterator_types = #pp} ins(%9 : tensor<24x36xi1>) outs(%27 : tensor<24x36xf32>) {
+    ^bb0(%x0: i1, %acc: f32): %y = arith.select %x0, %k2, %k1 : f32 linalg.yield %y : f32 } -> tensor<24x36xf32>
+  %far = tensor.empty() : tensor<24x36xi64>
+  %back = linalg.generic {indexing_maps = [#ij_i, #ij_j, #ij_ij], iterator_types = #pp} ins(%5, %7 : tensor<24xi64>, tensor<36xi64>) outs(%far : tensor<24x36xi64>) {
+    ^bb0(%x0: i64, %x1: i64, %acc: i64): %y = arith.subi %x0, %x1 : i64 linalg.yield %y : i64 } -> tensor<24x36xi64>
+  %near = linalg.generic {indexing_maps = [#ij_ij, #ij_ij], iterator_types = #pp} ins(%back : tensor<24x36xi64>) outs(%8 : tensor<24x36xi1>) {
+    ^bb0(%x0: i64, %acc: i1): %y = arith.cmpi sle, %x0, %left : i64 linalg.yield %y : i1 } -> tensor<24x36xi1>
+  %lower = linalg.generic {indexing_maps = [#ij_ij, #ij_ij], iterator_types = #pp} ins(%near : tensor<24x36xi1>) outs(%27 : tensor<24x36xf32>) {
+    ^bb0(%x0: i1, %acc: f32): %y = arith.select %x0, %k1, %k2 : f32 linalg.yield %y : f32 } -> tensor<24x36xf32>
+  %28 = linalg.generic {indexing_maps = [#ij_ij, #ij_ij, #ij_ij], iterator_types = #pp} ins(%upper, %lower : tensor<24x36xf32>, tensor<24x36xf32>) outs(%27 : tensor<24x36xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %y = arith.addf %x0, %x1 : f32 linalg.yield %y : f32 } -> tensor<24x36xf32>
+  %29 = tensor.empty() : tensor<2x4x24x36xf32>
+  %30 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_ij, #bhij_bhij], iterator_types = #pppp} ins(%26, %28 : tensor<2x4x24x36xf32>, tensor<24x36xf32>) outs(%29 : tensor<2x4x24x36xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %y = arith.addf %x0, %x1 : f32 linalg.yield %y : f32 } -> tensor<2x4x24x36xf32>
+  %31 = tensor.empty() : tensor<2x4x24xf32>
+  %32 = linalg.fill ins(%k2 : f32) outs(%31 : tensor<2x4x24xf32>) -> tensor<2x4x24xf32>
+  %33 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bhi], iterator_types = #pppr} ins(%30 : tensor<2x4x24x36xf32>) outs(%32 : tensor<2x4x24xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = arith.maximumf %x0, %acc : f32 linalg.yield %y : f32 } -> tensor<2x4x24xf32>
+  %34 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bhi, #bhij_bhij], iterator_types = #pppp} ins(%30, %33 : tensor<2x4x24x36xf32>, tensor<2x4x24xf32>) outs(%29 : tensor<2x4x24x36xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %y = arith.subf %x0, %x1 : f32 linalg.yield %y : f32 } -> tensor<2x4x24x36xf32>
+  %35 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bhij], iterator_types = #pppp} ins(%34 : tensor<2x4x24x36xf32>) outs(%29 : tensor<2x4x24x36xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = math.exp %x0 : f32 linalg.yield %y : f32 } -> tensor<2x4x24x36xf32>
+  %36 = linalg.fill ins(%k1 : f32) outs(%31 : tensor<2x4x24xf32>) -> tensor<2x4x24xf32>
+  %37 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bhi], iterator_types = #pppr} ins(%35 : tensor<2x4x24x36xf32>) outs(%36 : tensor<2x4x24xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = arith.addf %x0, %acc : f32 linalg.yield %y : f32 } -> tensor<2x4x24xf32>
+  %38 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bhi, #bhij_bhij], iterator_types = #pppp} ins(%35, %37 : tensor<2x4x24x36xf32>, tensor<2x4x24xf32>) outs(%29 : tensor<2x4x24x36xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %y = arith.divf %x0, %x1 : f32 linalg.yield %y : f32 } -> tensor<2x4x24x36xf32>
+  %39 = tensor.collapse_shape %38 [[0, 1], [2], [3]] : tensor<2x4x24x36xf32> into tensor<8x24x36xf32>
+  %40 = tensor.collapse_shape %2 [[0, 1], [2], [3]] : tensor<2x4x36x16xf32> into tensor<8x36x16xf32>
+  %41 = tensor.empty() : tensor<8x24x16xf32>
+  %42 = linalg.fill ins(%k1 : f32) outs(%41 : tensor<8x24x16xf32>) -> tensor<8x24x16xf32>
+  %43 = linalg.batch_matmul ins(%39, %40 : tensor<8x24x36xf32>, tensor<8x36x16xf32>) outs(%42 : tensor<8x24x16xf32>) -> tensor<8x24x16xf32>
+  %44 = tensor.expand_shape %43 [[0, 1], [2], [3]] output_shape [2, 4, 24, 16] : tensor<8x24x16xf32> into tensor<2x4x24x16xf32>
+  return %44 : tensor<2x4x24x16xf32>
+}
+// Scores are a result, too.
+func.func @onnx_scores(%q: tensor<2x4x20x16xf32>, %k: tensor<2x4x40x16xf32>, %v: tensor<2x4x40x16xf32>) -> (tensor<2x4x20x16xf32>, tensor<2x4x20x40xf32>) {
+  %k0 = arith.constant 0.0 : f32
+  %k1 = arith.constant 0xFF800000 : f32
+  %1 = arith.constant dense<0.0> : tensor<20x40xf32>
+  %2 = arith.constant dense<16.0> : tensor<1xf32>
+  %3 = arith.constant dense<1.0> : tensor<1xf32>
+  %4 = tensor.empty() : tensor<1xf32>
+  %5 = linalg.generic {indexing_maps = [#l_l, #l_l], iterator_types = #p} ins(%2 : tensor<1xf32>) outs(%4 : tensor<1xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = math.sqrt %x0 : f32 linalg.yield %y : f32 } -> tensor<1xf32>
+  %6 = linalg.generic {indexing_maps = [#l_l, #l_l, #l_l], iterator_types = #p} ins(%3, %5 : tensor<1xf32>, tensor<1xf32>) outs(%4 : tensor<1xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %y = arith.divf %x0, %x1 : f32 linalg.yield %y : f32 } -> tensor<1xf32>
+  %7 = linalg.generic {indexing_maps = [#l_l, #l_l], iterator_types = #p} ins(%6 : tensor<1xf32>) outs(%4 : tensor<1xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = math.sqrt %x0 : f32 linalg.yield %y : f32 } -> tensor<1xf32>
+  %8 = tensor.empty() : tensor<2x4x20x16xf32>
+  %9 = linalg.generic {indexing_maps = [#bhid_bhid, #bhid_0, #bhid_bhid], iterator_types = #pppp} ins(%q, %7 : tensor<2x4x20x16xf32>, tensor<1xf32>) outs(%8 : tensor<2x4x20x16xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %y = arith.mulf %x0, %x1 : f32 linalg.yield %y : f32 } -> tensor<2x4x20x16xf32>
+  %10 = tensor.empty() : tensor<2x4x16x40xf32>
+  %11 = linalg.transpose ins(%k : tensor<2x4x40x16xf32>) outs(%10 : tensor<2x4x16x40xf32>) permutation = [0, 1, 3, 2]
+  %12 = linalg.generic {indexing_maps = [#bhdj_bhdj, #bhdj_0, #bhdj_bhdj], iterator_types = #pppp} ins(%11, %7 : tensor<2x4x16x40xf32>, tensor<1xf32>) outs(%10 : tensor<2x4x16x40xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %y = arith.mulf %x0, %x1 : f32 linalg.yield %y : f32 } -> tensor<2x4x16x40xf32>
+  %13 = tensor.collapse_shape %9 [[0, 1], [2], [3]] : tensor<2x4x20x16xf32> into tensor<8x20x16xf32>
+  %14 = tensor.collapse_shape %12 [[0, 1], [2], [3]] : tensor<2x4x16x40xf32> into tensor<8x16x40xf32>
+  %15 = tensor.empty() : tensor<8x20x40xf32>
+  %16 = linalg.fill ins(%k0 : f32) outs(%15 : tensor<8x20x40xf32>) -> tensor<8x20x40xf32>
+  %17 = linalg.batch_matmul ins(%13, %14 : tensor<8x20x16xf32>, tensor<8x16x40xf32>) outs(%16 : tensor<8x20x40xf32>) -> tensor<8x20x40xf32>
+  %18 = tensor.expand_shape %17 [[0, 1], [2], [3]] output_shape [2, 4, 20, 40] : tensor<8x20x40xf32> into tensor<2x4x20x40xf32>
+  %19 = tensor.empty() : tensor<2x4x20x40xf32>
+  %20 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_ij, #bhij_bhij], iterator_types = #pppp} ins(%18, %1 : tensor<2x4x20x40xf32>, tensor<20x40xf32>) outs(%19 : tensor<2x4x20x40xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %y = arith.addf %x0, %x1 : f32 linalg.yield %y : f32 } -> tensor<2x4x20x40xf32>
+  %21 = tensor.empty() : tensor<2x4x20xf32>
+  %22 = linalg.fill ins(%k1 : f32) outs(%21 : tensor<2x4x20xf32>) -> tensor<2x4x20xf32>
+  %23 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bhi], iterator_types = #pppr} ins(%20 : tensor<2x4x20x40xf32>) outs(%22 : tensor<2x4x20xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = arith.maximumf %x0, %acc : f32 linalg.yield %y : f32 } -> tensor<2x4x20xf32>
+  %24 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bhi, #bhij_bhij], iterator_types = #pppp} ins(%20, %23 : tensor<2x4x20x40xf32>, tensor<2x4x20xf32>) outs(%19 : tensor<2x4x20x40xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %y = arith.subf %x0, %x1 : f32 linalg.yield %y : f32 } -> tensor<2x4x20x40xf32>
+  %25 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bhij], iterator_types = #pppp} ins(%24 : tensor<2x4x20x40xf32>) outs(%19 : tensor<2x4x20x40xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = math.exp %x0 : f32 linalg.yield %y : f32 } -> tensor<2x4x20x40xf32>
+  %26 = linalg.fill ins(%k0 : f32) outs(%21 : tensor<2x4x20xf32>) -> tensor<2x4x20xf32>
+  %27 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bhi], iterator_types = #pppr} ins(%25 : tensor<2x4x20x40xf32>) outs(%26 : tensor<2x4x20xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = arith.addf %x0, %acc : f32 linalg.yield %y : f32 } -> tensor<2x4x20xf32>
+  %28 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bhi, #bhij_bhij], iterator_types = #pppp} ins(%25, %27 : tensor<2x4x20x40xf32>, tensor<2x4x20xf32>) outs(%19 : tensor<2x4x20x40xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %y = arith.divf %x0, %x1 : f32 linalg.yield %y : f32 } -> tensor<2x4x20x40xf32>
+  %29 = tensor.empty() : tensor<20xf32>
+  %30 = linalg.fill ins(%k1 : f32) outs(%29 : tensor<20xf32>) -> tensor<20xf32>
+  %31 = linalg.generic {indexing_maps = [#ij_ij, #ij_i], iterator_types = #pr} ins(%1 : tensor<20x40xf32>) outs(%30 : tensor<20xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = arith.maximumf %x0, %acc : f32 linalg.yield %y : f32 } -> tensor<20xf32>
+  %32 = tensor.empty() : tensor<20xi1>
+  %33 = linalg.generic {indexing_maps = [#i_i, #i_i], iterator_types = #p} ins(%31 : tensor<20xf32>) outs(%32 : tensor<20xi1>) {
+    ^bb0(%x0: f32, %acc: i1): %y = arith.cmpf oeq, %x0, %k1 : f32 linalg.yield %y : i1 } -> tensor<20xi1>
+  %34 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_i, #bhij_bhij], iterator_types = #pppp} ins(%28, %33 : tensor<2x4x20x40xf32>, tensor<20xi1>) outs(%19 : tensor<2x4x20x40xf32>) {
+    ^bb0(%x0: f32, %x1: i1, %acc: f32): %y = arith.select %x1, %k0, %x0 : f32 linalg.yield %y : f32 } -> tensor<2x4x20x40xf32>
+  %35 = tensor.collapse_shape %34 [[0, 1], [2], [3]] : tensor<2x4x20x40xf32> into tensor<8x20x40xf32>
+  %36 = tensor.collapse_shape %v [[0, 1], [2], [3]] : tensor<2x4x40x16xf32> into tensor<8x40x16xf32>
+  %37 = tensor.empty() : tensor<8x20x16xf32>
+  %38 = linalg.fill ins(%k0 : f32) outs(%37 : tensor<8x20x16xf32>) -> tensor<8x20x16xf32>
+  %39 = linalg.batch_matmul ins(%35, %36 : tensor<8x20x40xf32>, tensor<8x40x16xf32>) outs(%38 : tensor<8x20x16xf32>) -> tensor<8x20x16xf32>
+  %40 = tensor.expand_shape %39 [[0, 1], [2], [3]] output_shape [2, 4, 20, 16] : tensor<8x20x16xf32> into tensor<2x4x20x16xf32>
+  return %40, %18 : tensor<2x4x20x16xf32>, tensor<2x4x20x40xf32>
+}
 
 // Scores between two numbers, then a mask.
 func.func @onnx_softcap(%q: tensor<2x4x24x16xf32>, %k: tensor<2x4x40x16xf32>, %v: tensor<2x4x40x16xf32>, %m: tensor<24x40xf32>) -> tensor<2x4x24x16xf32> {

@@ -61,6 +61,12 @@ def up_to(lengths, i, j):
     return (np.arange(j) <= own) & (np.arange(j) < ends)
 
 
+def behind(past, left, i, j):
+    """Keys up to that of a query behind a past, and `left` in front of it."""
+    own = np.arange(i)[:, None] + past
+    return (np.arange(j) <= own) & (np.arange(j) >= own - left)
+
+
 def filled(q, k, v, seen, hidden):
     """Hidden keys have a score that is finite."""
     scores = np.where(seen, np.einsum("...id,...jd->...ij", q, k) * 0.25, hidden)
@@ -80,6 +86,9 @@ REFERENCES = {
     "onnx_both_sides": lambda q, k, v: plain(q, k, v, window=(5, 3)),
     "onnx_past": lambda q, k, v, past_k, past_v: plain(q, np.concatenate([past_k, k], 2), np.concatenate([past_v, v], 2),
                                                        causal="bottom_right"),
+    "onnx_past_window": lambda q, k, v, past_k, past_v: plain(q, np.concatenate([past_k, k], 2), np.concatenate([past_v, v], 2),
+                                                              behind(16, 5, q.shape[-2], past_k.shape[-2] + k.shape[-2])),
+    "onnx_scores": lambda q, k, v: (plain(q, k, v), np.einsum("...id,...jd->...ij", q, k) * 0.25),
     "onnx_softcap": lambda q, k, v, m: plain(q, k, v, m, softcap=2.0),
     "bert_padding": lambda q, k, v, m: plain(q, k, v, (1 - m)[:, None, None] * -10000),
     "torch_masked_fill": lambda q, k, v, m: filled(q, k, v, m[:, None, None] != 0, -1e9),
@@ -104,7 +113,9 @@ def functions():
         eps = q.element.eps if q.element.bits < 32 else 0
         check = relative(2 * eps + f32 + 2 * ROUNDINGS * score * eps, 4 * q.element.eps * 2.0 ** -14)
         fills = [uniform(-1, 1), uniform(-1, 1), uniform(0.25, 2)]
-        if name == "onnx_past":
+        if name == "onnx_scores":  # sums that do not cancel
+            fills[:2] = [uniform(0.25, 1), uniform(0.25, 1)]
+        if name.startswith("onnx_past"):
             fills += [uniform(-1, 1), uniform(0.25, 2)]
         masks = [None]
         if len(f.args) == 4:

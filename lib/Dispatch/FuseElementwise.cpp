@@ -3,7 +3,8 @@
 //
 // Chains of elementwise ops become one op, and an elementwise op that only a
 // reduction reads becomes part of the reduction's body. A tensor of one element that elementwise
-// ops alone read (1 - b^t of a step of Adam) is computed by each of them.
+// ops alone read (1 - b^t of a step of Adam) is computed by each of them, and so is by each reader
+// what is computed of coordinates alone (the numbers of rows, a mask of them).
 //
 //   %s = linalg.generic ins(%a, %b) { addf }      %r = linalg.generic ins(%a, %b)
 //   %r = linalg.generic ins(%s) { exp }      =>        { addf; exp }
@@ -12,6 +13,7 @@
 #include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Dispatch/Dispatch.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 
 using namespace mlir;
@@ -40,6 +42,23 @@ static bool isSharedNumber(linalg::GenericOp producer) {
          });
 }
 
+/// How many ops a body of coordinates may have that each reader computes, where it would read a word.
+static constexpr unsigned kFewOps = 16;
+
+/// What depends on no tensor, but on the loops and scalars: to read it would take as long.
+static bool isOfCoordinates(linalg::GenericOp producer) {
+  Block &body = *producer.getBody();
+  return producer.getNumReductionLoops() == 0 && producer.getNumResults() == 1 &&
+         llvm::all_of(body.getArguments(), [](BlockArgument a) { return a.use_empty(); }) &&
+         body.getOperations().size() <= kFewOps &&
+         llvm::all_of(body.without_terminator(), [](Operation &op) {
+           return isa<linalg::IndexOp, arith::SelectOp, arith::CmpIOp, arith::AddIOp,
+                      arith::SubIOp, arith::MulIOp, arith::AndIOp, arith::OrIOp, arith::XOrIOp,
+                      arith::IndexCastOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp,
+                      arith::SIToFPOp, arith::UIToFPOp, arith::AddFOp, arith::ConstantOp>(op);
+         });
+}
+
 static bool shouldMerge(OpOperand *operand) {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
   auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
@@ -53,6 +72,8 @@ static bool shouldMerge(OpOperand *operand) {
   if (kind == GroupKind::Contraction ||
       (kind == GroupKind::Reduction && readsContraction(producer)))
     return false;
+  if (isOfCoordinates(producer))
+    return true;
   // One reader that touches each element once: nothing is computed twice.
   return llvm::all_of(producer->getUsers(),
                       [&](Operation *user) { return user == consumer; }) &&

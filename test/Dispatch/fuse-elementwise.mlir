@@ -91,3 +91,47 @@ func.func @EachReaderComputesANumber(%t: tensor<f32>, %x: tensor<4x8xf32>, %y: t
   } -> tensor<4x8xf32>
   return %r, %s : tensor<4x8xf32>, tensor<4x8xf32>
 }
+
+// Numbers of rows and columns, which both masks read, and the masks themselves: all that reads them
+// computes them. A tensor that one of them returns is there besides.
+// CHECK-LABEL: func.func @of_coordinates(
+// CHECK-COUNT-1: linalg.generic {{.*}}iterator_types = ["parallel"]} outs(
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "reduction"]} ins(%{{[^,]*}} : tensor<?x8x8xf32>)
+// CHECK: linalg.index 1
+// CHECK: linalg.index 2
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "parallel"]} ins(%{{[^,]*}} : tensor<?x8x8xf32>)
+// CHECK: linalg.index 1
+// CHECK: linalg.index 2
+// CHECK-NOT: linalg.generic
+func.func @of_coordinates(%x: tensor<?x8x8xf32>, %o: tensor<?x8xf32>, %p: tensor<?x8x8xf32>, %n: tensor<8xi64>) -> (tensor<8xi64>, tensor<?x8xf32>, tensor<?x8x8xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %e = tensor.empty() : tensor<8x8xf32>
+  %count = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} outs(%n : tensor<8xi64>) {
+  ^bb0(%out: i64):
+    %i = linalg.index 0 : index
+    %c = arith.index_cast %i : index to i64
+    linalg.yield %c : i64
+  } -> tensor<8xi64>
+  %mask = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%count, %count : tensor<8xi64>, tensor<8xi64>) outs(%e : tensor<8x8xf32>) {
+  ^bb0(%a: i64, %b: i64, %out: f32):
+    %c = arith.cmpi slt, %a, %b : i64
+    %s = arith.select %c, %low, %zero : f32
+    linalg.yield %s : f32
+  } -> tensor<8x8xf32>
+  %max = linalg.generic {indexing_maps = [affine_map<(b, i, j) -> (b, i, j)>, affine_map<(b, i, j) -> (i, j)>, affine_map<(b, i, j) -> (b, i)>], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %mask : tensor<?x8x8xf32>, tensor<8x8xf32>) outs(%o : tensor<?x8xf32>) {
+  ^bb0(%a: f32, %m: f32, %acc: f32):
+    %s = arith.addf %a, %m : f32
+    %t = arith.maximumf %s, %acc : f32
+    linalg.yield %t : f32
+  } -> tensor<?x8xf32>
+  %sum = linalg.generic {indexing_maps = [affine_map<(b, i, j) -> (b, i, j)>, affine_map<(b, i, j) -> (i, j)>, affine_map<(b, i, j) -> (b, i, j)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x, %mask : tensor<?x8x8xf32>, tensor<8x8xf32>) outs(%p : tensor<?x8x8xf32>) {
+  ^bb0(%a: f32, %m: f32, %out: f32):
+    %s = arith.addf %a, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<?x8x8xf32>
+  return %count, %max, %sum : tensor<8xi64>, tensor<?x8xf32>, tensor<?x8x8xf32>
+}

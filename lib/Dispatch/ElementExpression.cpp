@@ -66,6 +66,10 @@ bool ElementExpressions::split(unsigned coordinate, ArrayRef<Extent> given,
       parts.front() = coordinate;
     return true;
   }
+  // Where there are no elements, sizes do not say how many of a part there are.
+  if (sizeOf(coordinate) == 0 ||
+      llvm::any_of(given, [](const Extent &size) { return size.getStatic() == 0; }))
+    return false;
   SmallVector<Extent> sizes(given);
   // One size of several follows from the others.
   int64_t total = sizeOf(coordinate), others = 1;

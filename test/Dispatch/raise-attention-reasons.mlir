@@ -293,4 +293,14 @@ func.func @gathered(%w: tensor<4x12x24xf32>, %v: tensor<4x40x16xf32>) -> tensor<
     ^bb0(%x0: f32, %x1: f32, %acc: f32): %p = arith.mulf %x0, %x1 : f32 %y = arith.addf %acc, %p : f32 linalg.yield %y : f32 } -> tensor<4x24x16xf32>
   return %6 : tensor<4x24x16xf32>
 }
+
+// A reshape of no elements is not looked through.
+// CHECK-LABEL: func.func @no_elements(
+// CHECK: linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<4x0xf32>, tensor<?x0xf32>)
+func.func @no_elements(%a: tensor<4x0xf32>, %b: tensor<?x0x2xf32>, %o: tensor<4x?xf32>) -> tensor<4x?xf32> {
+  %c = tensor.collapse_shape %b [[0], [1, 2]] : tensor<?x0x2xf32> into tensor<?x0xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (j, k)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = #ppr} ins(%a, %c : tensor<4x0xf32>, tensor<?x0xf32>) outs(%o : tensor<4x?xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %p = arith.mulf %x0, %x1 : f32 %y = arith.addf %acc, %p : f32 linalg.yield %y : f32 } -> tensor<4x?xf32>
+  return %r : tensor<4x?xf32>
+}
 }

@@ -95,16 +95,35 @@ struct LowerUnPack : OpRewritePattern<linalg::UnPackOp> {
   }
 };
 
-/// Upstream would slice dims of no elements, which its verifier refuses.
+/// Upstream would slice dims of no elements, or put pieces of none behind the last element, which
+/// its verifier refuses.
 struct DropEmptyConcat : OpRewritePattern<tensor::ConcatOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(tensor::ConcatOp op,
                                 PatternRewriter &rewriter) const override {
     RankedTensorType type = op.getResultType();
-    if (!type.hasStaticShape() || type.getNumElements() != 0)
-      return rewriter.notifyMatchFailure(op, "has elements");
-    rewriter.replaceOpWithNewOp<tensor::EmptyOp>(op, type.getShape(),
-                                                 type.getElementType());
+    if (type.hasStaticShape() && type.getNumElements() == 0) {
+      rewriter.replaceOpWithNewOp<tensor::EmptyOp>(op, type.getShape(),
+                                                   type.getElementType());
+      return success();
+    }
+    SmallVector<Value> pieces;
+    SmallVector<Type> types;
+    for (Value piece : op.getInputs())
+      if (auto own = cast<RankedTensorType>(piece.getType()); own.getDimSize(op.getDim()) != 0) {
+        pieces.push_back(piece);
+        types.push_back(own);
+      }
+    if (pieces.empty() || pieces.size() == op.getInputs().size())
+      return rewriter.notifyMatchFailure(op, "no piece is known to be empty beside others");
+    Value result = pieces.front();
+    if (pieces.size() > 1)
+      result = tensor::ConcatOp::create(rewriter, op.getLoc(),
+                                        tensor::ConcatOp::inferResultType(op.getDim(), types),
+                                        op.getDim(), pieces);
+    if (result.getType() != type)
+      result = tensor::CastOp::create(rewriter, op.getLoc(), type, result);
+    rewriter.replaceOp(op, result);
     return success();
   }
 };

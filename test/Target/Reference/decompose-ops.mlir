@@ -32,3 +32,15 @@ func.func @concat_of_nothing(%a: tensor<0x6xf32>) -> tensor<0x6xf32> {
   %r = tensor.concat dim(0) %a, %a : (tensor<0x6xf32>, tensor<0x6xf32>) -> tensor<0x6xf32>
   return %r : tensor<0x6xf32>
 }
+
+// Beside others, empty pieces are left out, wherever they stand.
+// CHECK-LABEL: @concat_with_nothing(
+// CHECK-SAME: %[[A:[^:]*]]: tensor<4x6xf32>
+// CHECK-COUNT-2: tensor.insert_slice %[[A]] into
+// CHECK-NOT: tensor.insert_slice
+// CHECK: return %{{.*}}, %[[A]]
+func.func @concat_with_nothing(%a: tensor<4x6xf32>, %e: tensor<0x6xf32>) -> (tensor<8x6xf32>, tensor<4x6xf32>) {
+  %r = tensor.concat dim(0) %e, %a, %a, %e : (tensor<0x6xf32>, tensor<4x6xf32>, tensor<4x6xf32>, tensor<0x6xf32>) -> tensor<8x6xf32>
+  %s = tensor.concat dim(0) %a, %e : (tensor<4x6xf32>, tensor<0x6xf32>) -> tensor<4x6xf32>
+  return %r, %s : tensor<8x6xf32>, tensor<4x6xf32>
+}

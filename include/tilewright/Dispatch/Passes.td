@@ -27,8 +27,9 @@ def FuseElementwisePass
                 "that is their only reader";
   let description = [{
     An elementwise `linalg.generic` with one reader is merged into it when the
-    reader touches each element once, so that nothing is computed twice. Never
-    merged: into contractions (they keep their body), from a contraction's
+    reader touches each element once, so that nothing is computed twice. One of
+    few ops on coordinates and scalars alone is merged into each of its readers,
+    which would read as long as they compute. Never merged: into contractions (they keep their body), from a contraction's
     epilogue into a reduction, and ops with a pinned lowering config.
   }];
   let dependentDialects = [
@@ -214,8 +215,9 @@ def RaiseAttentionPass
     A contraction of a softmax of scaled, masked scores, which are a contraction, becomes
     `tilewright.attention` where the target has a kernel for it, however the formula is
     spread over elementwise ops, transposes, broadcasts and reshapes. Comparisons of the
-    numbers of queries and keys become `causal` and `window`; masks that are neither these
-    nor a tensor are computed in front of it. Where there is a softmax in front of a contraction but
+    numbers of queries and keys become `causal` and `window`, with `lengths` where the diagonal
+    lies elsewhere; masks that are neither these nor a tensor are computed in front of it. Scores
+    that something else reads stay a contraction beside it. Where there is a softmax in front of a contraction but
     something else is not known, `tilewright.decomposed` on the contraction says what,
     for --explain.
   }];

@@ -39,7 +39,7 @@ def FoldScalarsPass : Pass<"tilewright-fold-scalars", "::mlir::func::FuncOp"> {
   let description = [{
     A `linalg.generic` whose body uses neither elements nor coordinates becomes scalar
     ops and a `linalg.fill`, which bodies that read it, and `tensor.extract`, see
-    through. Ops with a pinned `tilewright.lowering_config` stay.
+    through, as they see through an element of `tensor.from_elements`. Ops with a pinned `tilewright.lowering_config` stay.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];

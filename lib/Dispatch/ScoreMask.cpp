@@ -538,7 +538,7 @@ bool ScoreMask::resolve(OpBuilder &b, Location loc, unsigned query, Type queryTy
   takeFiniteBounds(query);
   if (!place(bounds, query, isKeys, isQueries, result)) {
     result = {};
-    if (!hasLengths || !placeByLength(b, loc, query, sizeOf, result)) {
+    if (!placeByLength(b, loc, query, sizeOf, result)) {
       result = {};
       for (const Bound &bound : bounds)
         if (bound.condition.isAdded)

@@ -370,11 +370,10 @@ Value AttentionBlock::hideKeys(Value values, const Scores &scores) {
   auto spread = [&](Value scalar, int64_t size) -> Value {
     return vector::BroadcastOp::create(b, loc, indices(size), scalar);
   };
-  Value own = add(position[op.getQueryLoop()], diagonal), keys, visible;
+  Value keys, visible;
   std::optional<BoxKeys> boxes;
-  if (ownKeys) { // is key 0
+  if (ownKeys) {
     boxes = keysOfBoxes(scores.keys);
-    own = subtract(own, ownKeys);
     keys = boxes->rows;
   } else {
     Value step = vector::StepOp::create(b, loc, indices(scores.keys));
@@ -384,6 +383,9 @@ Value AttentionBlock::hideKeys(Value values, const Scores &scores) {
   Value rows = vector::StepOp::create(b, loc, indices(scores.queries));
   if (int64_t queries = plan.headQueries; group && queries < scores.queries)
     rows = arith::RemUIOp::create(b, loc, rows, spread(constant(queries), scores.queries));
+  Value own = add(position[op.getQueryLoop()], diagonal);
+  if (boxes) // count from the step's first key
+    own = subtract(own, ownKeys);
   rows = add(rows, spread(own, scores.queries));
   auto compare = [&](arith::CmpIPredicate predicate, Value bounds) {
     Value inside = arith::CmpIOp::create(b, loc, predicate, keys, bounds);

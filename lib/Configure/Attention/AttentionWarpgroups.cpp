@@ -130,6 +130,8 @@ static int64_t sharedBytes(AttentionOp op, LoweringConfigAttr config,
   if (config.getTmaStore()) {
     StorePiece piece = storePieceOf(plan.columns, out);
     result = StorePiece::kTurns * groups * piece.rows * piece.rowBytes;
+    if (op.hasLogSumExp())
+      result += plan.queries * 4;
   }
   return plan.queries * plan.depth * bytes + 16 + config.getStages() * ring + result;
 }

@@ -3,7 +3,7 @@
 //
 // Attention of halves: heads (of all images of a batch) x tokens x depth, 16384 tokens or more in all and 2048 columns of
 // heads, with and without a causal mask; the last 4096 keys; 8 heads of keys for 32 of queries; one query a head, or four, for 32768 keys,
-// which may lie in pages of 16.
+// which may lie in pages of 16; 8 sequences of up to 4096 keys, as they lie and in pages of 16.
 
 #q = affine_map<(h, i, j, d, e) -> (h, i, d)>
 #k = affine_map<(h, i, j, d, e) -> (h, j, d)>
@@ -18,6 +18,14 @@
 #pv = affine_map<(b, h, g, i, j, d, e) -> (j floordiv 16, j mod 16, h, e)>
 #pt = affine_map<(b, h, g, i, j, d, e) -> (b, j floordiv 16)>
 #po = affine_map<(b, h, g, i, j, d, e) -> (b, h, g, i, e)>
+#lq = affine_map<(b, h, i, j, d, e) -> (b, h, i, d)>
+#lk = affine_map<(b, h, i, j, d, e) -> (b, h, j, d)>
+#lv = affine_map<(b, h, i, j, d, e) -> (b, h, j, e)>
+#lpk = affine_map<(b, h, i, j, d, e) -> (j floordiv 16, j mod 16, h, d)>
+#lpv = affine_map<(b, h, i, j, d, e) -> (j floordiv 16, j mod 16, h, e)>
+#lpt = affine_map<(b, h, i, j, d, e) -> (b, j floordiv 16)>
+#ln = affine_map<(b, h, i, j, d, e) -> (b)>
+#lo = affine_map<(b, h, i, j, d, e) -> (b, h, i, e)>
 
 func.func @f16_d64_512(%q: tensor<1024x512x64xf16>, %k: tensor<1024x512x64xf16>, %v: tensor<1024x512x64xf16>) -> tensor<1024x512x64xf16> {
   %e = tensor.empty() : tensor<1024x512x64xf16>
@@ -168,4 +176,22 @@ func.func @f16_d128_decode_32768_pages(%q: tensor<1x8x4x1x128xf16>, %k: tensor<2
   %r = tilewright.attention ins(%q, %k, %v : tensor<1x8x4x1x128xf16>, tensor<2048x16x8x128xf16>, tensor<2048x16x8x128xf16>)
       table(%t : tensor<1x2048xi32>) outs(%e : tensor<1x8x4x1x128xf16>) {indexing_maps = [#pq, #pk, #pv, #pt, #po]} -> tensor<1x8x4x1x128xf16>
   return %r : tensor<1x8x4x1x128xf16>
+}
+func.func @f16_d128_4096_lengths(%q: tensor<8x8x4096x128xf16>, %k: tensor<8x8x4096x128xf16>, %v: tensor<8x8x4096x128xf16>, %n: tensor<8xi32>) -> tensor<8x8x4096x128xf16> {
+  %e = tensor.empty() : tensor<8x8x4096x128xf16>
+  %r = tilewright.attention ins(%q, %k, %v : tensor<8x8x4096x128xf16>, tensor<8x8x4096x128xf16>, tensor<8x8x4096x128xf16>)
+      lengths(%n : tensor<8xi32>) outs(%e : tensor<8x8x4096x128xf16>) {indexing_maps = [#lq, #lk, #lv, #ln, #lo]} -> tensor<8x8x4096x128xf16>
+  return %r : tensor<8x8x4096x128xf16>
+}
+func.func @f16_d128_4096_lengths_causal(%q: tensor<8x8x4096x128xf16>, %k: tensor<8x8x4096x128xf16>, %v: tensor<8x8x4096x128xf16>, %n: tensor<8xi32>) -> tensor<8x8x4096x128xf16> {
+  %e = tensor.empty() : tensor<8x8x4096x128xf16>
+  %r = tilewright.attention ins(%q, %k, %v : tensor<8x8x4096x128xf16>, tensor<8x8x4096x128xf16>, tensor<8x8x4096x128xf16>)
+      lengths(%n : tensor<8xi32>) outs(%e : tensor<8x8x4096x128xf16>) {indexing_maps = [#lq, #lk, #lv, #ln, #lo], causal = "top_left"} -> tensor<8x8x4096x128xf16>
+  return %r : tensor<8x8x4096x128xf16>
+}
+func.func @f16_d128_4096_lengths_pages(%q: tensor<8x8x4096x128xf16>, %k: tensor<2048x16x8x128xf16>, %v: tensor<2048x16x8x128xf16>, %t: tensor<8x256xi32>, %n: tensor<8xi32>) -> tensor<8x8x4096x128xf16> {
+  %e = tensor.empty() : tensor<8x8x4096x128xf16>
+  %r = tilewright.attention ins(%q, %k, %v : tensor<8x8x4096x128xf16>, tensor<2048x16x8x128xf16>, tensor<2048x16x8x128xf16>)
+      table(%t : tensor<8x256xi32>) lengths(%n : tensor<8xi32>) outs(%e : tensor<8x8x4096x128xf16>) {indexing_maps = [#lq, #lpk, #lpv, #lpt, #ln, #lo]} -> tensor<8x8x4096x128xf16>
+  return %r : tensor<8x8x4096x128xf16>
 }

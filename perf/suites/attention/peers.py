@@ -52,10 +52,24 @@ def gathered(pool, table):
     return pool[pages].reshape((-1,) + tuple(pool.shape[2:])).swapaxes(0, 1)
 
 
-def reference(function, q, k, v, table=None):
-    if table is not None:
-        result, bound = reference(function, q[0], gathered(k, table), gathered(v, table))
-        return result[None], bound[None]
+def numbers_of(function, numbers):
+    """The table of pages and the lengths among the operands behind the values, None for what there is not."""
+    numbers = list(numbers)
+    table = numbers.pop(0) if "pages" in function else None
+    return table, numbers.pop(0) if "lengths" in function else None
+
+
+def reference(function, q, k, v, *numbers):
+    table, lengths = numbers_of(function, numbers)
+    if len(q.shape) > 3 and (table is not None or lengths is not None):  # sequence by sequence
+        result, bound = 0.0 * q, 0.0 * q
+        for number in range(q.shape[0]):
+            keys, values = (x[number] if table is None else gathered(x, table[number]) for x in (k, v))
+            if lengths is not None:
+                keys, values = (x[:, :int(lengths[number])] for x in (keys, values))
+            result[number], bound[number] = reference(function.split("_lengths")[0].split("_pages")[0] + "_causal" * ("causal" in function),
+                                                      q[number], keys, values)
+        return result, bound
     result, bound = 0.0 * q, 0.0 * q
     group = q.shape[1] if len(q.shape) == 4 else 1
     heads = [x.reshape((-1, x.shape[-2], x.shape[-1])) for x in (q, result, bound)]
@@ -68,17 +82,17 @@ def reference(function, q, k, v, table=None):
     return heads[1].reshape(q.shape), heads[2].reshape(q.shape)
 
 
-def as_torch(function, q, k, v, table=None):
+def as_torch(function, q, k, v, *numbers):
     """(batch, heads, tokens, depth), and the options of scaled_dot_product_attention."""
-    if table is not None:
-        raise ValueError("takes no pages")
+    if numbers:
+        raise ValueError("takes no pages and no lengths")
     grouped = q.dim() == 4
     if grouped:
         q = q.flatten(0, 1)
     return [x.unsqueeze(0) for x in (q, k, v)], dict(is_causal="causal" in function, enable_gqa=grouped)
 
 
-def sdpa(function, q, k, v, table=None, backend=None):
+def sdpa(function, q, k, v, *numbers, backend=None):
     """PyTorch's, by the back end that it chooses, or by one of them."""
     if window_of(function):
         raise ValueError("takes no window")
@@ -87,7 +101,7 @@ def sdpa(function, q, k, v, table=None, backend=None):
     from torch.nn.attention import SDPBackend, sdpa_kernel
     from torch.nn.functional import scaled_dot_product_attention
 
-    operands, options = as_torch(function, q, k, v, table)
+    operands, options = as_torch(function, q, k, v, *numbers)
 
     def call():
         with sdpa_kernel(getattr(SDPBackend, backend)) if backend else contextlib.nullcontext():
@@ -104,11 +118,11 @@ def flash(function, *operands):
     return sdpa(function, *operands, backend="FLASH_ATTENTION")
 
 
-def flash3(function, q, k, v, table=None):
+def flash3(function, q, k, v, *numbers):
     """FlashAttention 3, where its package is installed; it takes tokens in front of heads."""
     from flash_attn_interface import flash_attn_func
 
-    operands, options = as_torch(function, q, k, v, table)
+    operands, options = as_torch(function, q, k, v, *numbers)
     operands = [x.transpose(1, 2).contiguous() for x in operands]
     window = window_of(function)
     before = window - 1 if window else -1

@@ -28,6 +28,10 @@ int64_t bytesPerElement(mlir::Type type);
 /// many elements a wide access has.
 int64_t accessedBytes(const KernelInfo &info);
 
+/// Whether an input is the same for all elements that a block reduces: a row's sum. What
+/// comes of it alone is a scalar, or a vector of the rows, until it is broadcast.
+bool isOfRow(const KernelInfo &info, mlir::linalg::LinalgOp op, mlir::OpOperand &input);
+
 /// The parts of loop `summed`, and the slices of a tile, of a config that asks for such
 /// (WarpSpecialized/ClusterSums.cpp).
 ClusterSum planClusterSum(const KernelInfo &info, LoweringConfigAttr config,

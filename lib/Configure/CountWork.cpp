@@ -82,9 +82,7 @@ void Counter::lanes(Resource resource, StringRef unit, double operations) {
   work[resource] += operations / (rate == chip.lanes.end() ? chip.warp : rate->second);
 }
 
-/// Whether an input is the same for all elements that a block reduces: a row's sum. What
-/// comes of it alone is a scalar, or a vector of the rows, until it is broadcast.
-static bool isOfRow(const KernelInfo &info, linalg::LinalgOp op, OpOperand &input) {
+bool tilewright::isOfRow(const KernelInfo &info, linalg::LinalgOp op, OpOperand &input) {
   AffineMap map = op.getMatchingIndexingMap(&input);
   bool reduces = false;
   for (auto [loop, number] : llvm::enumerate(info.getClasses(op))) {

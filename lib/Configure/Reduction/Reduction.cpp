@@ -7,6 +7,7 @@
 #include "CostModel.h"
 #include "Enumerate.h"
 #include "Footprint.h"
+#include "LiveValues.h"
 #include "tilewright/Configure/KeptRows.h"
 #include "tilewright/Configure/OnlineSums.h"
 #include "tilewright/Dialect/UserNames.h"
@@ -148,6 +149,13 @@ int64_t Reduction::liveBytes(const KernelInfo &info, LoweringConfigAttr config,
   if (plan.onlineSums)
     bytes += 2 * inputBytes(info, config, plan, /*held=*/4);
   return bytes;
+}
+
+int64_t Reduction::registers(const KernelInfo &info, LoweringConfigAttr config,
+                             const TilePlan &plan, TargetAttr target) const {
+  return target.getBackend() == "nvvm"
+             ? countLiveRegisters(info, config, plan, target)
+             : ScheduleStrategy::registers(info, config, plan, target);
 }
 
 std::string Reduction::explain(const KernelInfo &info) const {

@@ -36,6 +36,8 @@ public:
                        const TilePlan &plan, TargetAttr target) const override;
   /// Rows stay until they are read for the last time.
   bool takesTurns(const KernelInfo &info) const override { return false; }
+  int64_t registers(const KernelInfo &info, LoweringConfigAttr config,
+                    const TilePlan &plan, TargetAttr target) const override;
   int64_t liveBytes(const KernelInfo &info, LoweringConfigAttr config,
                     const TilePlan &plan) const override;
   std::string explain(const KernelInfo &info) const override;

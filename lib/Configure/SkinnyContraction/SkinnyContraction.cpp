@@ -7,6 +7,7 @@
 #include "CostModel.h"
 #include "Enumerate.h"
 #include "Footprint.h"
+#include "LiveValues.h"
 #include "Reduction/Reduction.h"
 #include "tilewright/Analysis/Contractions.h"
 
@@ -145,6 +146,14 @@ int64_t SkinnyContraction::liveBytes(const KernelInfo &info, LoweringConfigAttr 
          resultBytes(info, plan) +
          elements * std::max<int64_t>(1, info.rootProducts.size()) * (computed ? 4 : beside ? 2 : 1) *
              bytesPerElement(info.getRoot().getDpsInits()[0].getType());
+}
+
+int64_t SkinnyContraction::registers(const KernelInfo &info, LoweringConfigAttr config,
+                                     const TilePlan &plan, TargetAttr target) const {
+  return target.getBackend() == "nvvm"
+             ? countLiveRegisters(info, config, plan, target,
+                                  &largerOperand(info, *matchProduct(info.getRoot())))
+             : ScheduleStrategy::registers(info, config, plan, target);
 }
 
 /// Threads lie over the larger operand, as it lies in memory.

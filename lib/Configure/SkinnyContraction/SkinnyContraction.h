@@ -26,6 +26,8 @@ public:
   std::vector<LoweringConfigAttr> enumerate(const KernelInfo &info,
                                             TargetAttr target) const override;
   bool sharesSums() const override { return true; }
+  int64_t registers(const KernelInfo &info, LoweringConfigAttr config,
+                    const TilePlan &plan, TargetAttr target) const override;
   int64_t liveBytes(const KernelInfo &info, LoweringConfigAttr config,
                     const TilePlan &plan) const override;
   std::optional<std::pair<double, double>>

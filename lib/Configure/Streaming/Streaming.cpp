@@ -6,6 +6,7 @@
 #include "Streaming.h"
 #include "Enumerate.h"
 #include "Footprint.h"
+#include "LiveValues.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -24,6 +25,14 @@ int64_t Streaming::liveBytes(const KernelInfo &info, LoweringConfigAttr config,
                              const TilePlan &plan) const {
   return std::max(inputBytes(info, config, plan) + loneElementBytes(info, plan),
                   resultBytes(info, plan));
+}
+
+int64_t Streaming::registers(const KernelInfo &info, LoweringConfigAttr config,
+                             const TilePlan &plan, TargetAttr target) const {
+  if (target.getBackend() != "nvvm")
+    return ScheduleStrategy::registers(info, config, plan, target);
+  return transposedLoop(info) ? countTransposeRegisters(info, plan, target)
+                              : countLiveRegisters(info, config, plan, target);
 }
 
 std::string Streaming::explain(const KernelInfo &info) const {

@@ -24,6 +24,8 @@ public:
   bool match(const KernelInfo &info, TargetAttr target) const override;
   std::vector<LoweringConfigAttr> enumerate(const KernelInfo &info,
                                             TargetAttr target) const override;
+  int64_t registers(const KernelInfo &info, LoweringConfigAttr config,
+                    const TilePlan &plan, TargetAttr target) const override;
   int64_t liveBytes(const KernelInfo &info, LoweringConfigAttr config,
                     const TilePlan &plan) const override;
   std::string explain(const KernelInfo &info) const override;

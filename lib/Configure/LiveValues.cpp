@@ -1,0 +1,549 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Which values a thread holds at once, in kernels of elementwise ops and reductions. A tile is
+// spread over threads as memory has it: vectors along the innermost dim first, then lanes,
+// then warps, and what is left is a thread's own. Between two points that code cannot be moved
+// across, ptxas computes element after element, so that only what is loaded and what is stored
+// counts; at such a point all has to be there at once:
+//
+//   a sum that warps share   what is needed again, the results of all warps, and what is
+//                            loaded for the ops behind it, before the block waits
+//   a step of a loop         a sum for each element, and the loads of the next steps
+//   an exact division, root  both operands, and quotients: where it is not ordinary, code is
+//                            called that has registers of its own
+//   the edge of a tensor     of each access an address, and whether it is made
+//
+// Registers that no block more would need are free: ptxas loads ahead, and computes elements
+// side by side, as far as they go. Constants here are counted of what ptxas 13.0 makes of the
+// suites' kernels with many of their configs (perf/static/plans).
+
+#include "LiveValues.h"
+#include "CostModel.h"
+#include "Bound.h"
+#include "Footprint.h"
+#include "tilewright/Dialect/Divisibility.h"
+#include "tilewright/Dialect/Padding.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+/// Registers of every thread: the stack pointer and two that ptxas keeps, and where the thread
+/// is; of each tensor an address, two words.
+static constexpr int64_t kThread = 4, kAddress = 2;
+/// Those of the code that computes what is not ordinary of an exact division or root.
+static constexpr int64_t kCalled = 6, kRemainder = 20;
+/// Words under way in a loop whose steps are unrolled in part; in one that is unrolled
+/// altogether, as those of so many steps are, with its sums.
+static constexpr int64_t kAhead = 20, kUnrolled = 64, kFewSteps = 16;
+/// Temporaries of functions of the math dialect (polynomials) beside what they are computed
+/// from, and registers of each element that is computed side by side with others.
+static constexpr int64_t kFunction = 8, kSideBySide = 3;
+/// A maximum, a sum, what the sum is scaled by, and the element itself.
+static constexpr int64_t kOnline = 4;
+/// What steps of these, each of which needs the last one's, fill of the registers that are free.
+static constexpr int64_t kFilled = 48;
+
+/// What each thread of blocks has that fill a multiprocessor: as many as there can be.
+static int64_t freeRegisters(const TilePlan &plan, TargetAttr target) {
+  const ChipFacts &chip = chipOf(target);
+  double threads = std::min(chip.threads, chip.blocks * double(plan.threads));
+  return registersEach(int64_t(threads), chip);
+}
+
+/// What ptxas takes of `registers` where values need not all be there at once: those within
+/// reach of what is free are loaded one after the other.
+static int64_t withinFree(int64_t registers, int64_t free) {
+  return registers > free && 3 * registers <= 4 * free ? free : registers;
+}
+
+/// The same where each is used up as it comes; no more than these are put in another order.
+static int64_t oneByOne(int64_t registers, int64_t free) {
+  constexpr int64_t kReordered = 160;
+  return registers <= kReordered ? std::min(registers, free) : registers;
+}
+
+namespace {
+class LiveValues {
+public:
+  LiveValues(const KernelInfo &info, LoweringConfigAttr config, const TilePlan &plan,
+             TargetAttr target, OpOperand *leading);
+  /// `ahead`: with what ptxas takes only where there are registers left.
+  int64_t count(bool ahead);
+
+private:
+  /// Elements of a thread.
+  int64_t elementsOf(ArrayRef<unsigned> classes) const {
+    int64_t elements = 1;
+    for (unsigned number : classes)
+      elements *= own[number];
+    return elements;
+  }
+  /// Registers of a tile as it is loaded or stored: of narrow elements several to a word where
+  /// they are neighbours.
+  int64_t wordsInMemory(OpOperand &operand) const;
+  /// Accesses of which each has an address, or whether it is made, of its own; of several
+  /// tensors those of one, as they lie alike.
+  int64_t countAtEdges(OpOperand &operand) const;
+  int64_t countAtEdges(ArrayRef<OpOperand *> loads) const;
+  bool isOfView(OpOperand &operand) const;
+  /// Registers of a tile as it is computed with.
+  int64_t wordsOf(ArrayRef<unsigned> classes, Type type) const {
+    return elementsOf(classes) * std::max<int64_t>(1, bytesPerElement(type) / 4);
+  }
+  bool isLoaded(OpOperand &operand) const;
+  bool isWalked(linalg::LinalgOp op) const {
+    return llvm::any_of(info.getClasses(op), [&](unsigned number) {
+      return !info.classes[number].parallel && plan.classes[number].loop;
+    });
+  }
+  int64_t stepsOf(linalg::LinalgOp op) const;
+  /// Operands in memory that `op` or what it is computed from element by element reads.
+  SmallVector<OpOperand *> loadsOf(linalg::LinalgOp op) const;
+  int64_t wordsOfLoads(linalg::LinalgOp op) const;
+  /// What is there before op `index` and needed behind it.
+  int64_t wordsAcross(size_t index) const;
+  /// What is loaded for the ops between op `index` and the next point.
+  int64_t wordsBehind(size_t index) const;
+  bool hasCallOfElements(linalg::LinalgOp op) const;
+  int64_t ofReduction(size_t index) const;
+  int64_t ofBody(size_t index) const;
+  int64_t ofSegment() const;
+
+  const KernelInfo &info;
+  LoweringConfigAttr config;
+  const TilePlan &plan;
+  TargetAttr target;
+  int64_t free = 0, fixed = kThread;
+  /// Of each class, a thread's elements, and the warps that lie along it.
+  SmallVector<int64_t> own, warps;
+  unsigned innermost = 0;
+  bool ahead = true;
+};
+} // namespace
+
+/// The first of the largest tiles that are read; of kernels that read none, what they write.
+static OpOperand *leadingOperand(const KernelInfo &info, const TilePlan &plan) {
+  OpOperand *leading = nullptr;
+  int64_t most = -1;
+  auto take = [&](OpOperand &operand) {
+    if (int64_t elements = tileElements(info, plan, operand); elements > most)
+      leading = &operand, most = elements;
+  };
+  for (linalg::LinalgOp op : info.ops)
+    for (OpOperand *input : op.getDpsInputOperands())
+      if (isa<BlockArgument>(input->get()) && isa<RankedTensorType>(input->get().getType()))
+        take(*input);
+  if (!leading)
+    for (OpOperand &init : info.getRoot().getDpsInitsMutable())
+      take(init);
+  return leading;
+}
+
+LiveValues::LiveValues(const KernelInfo &info, LoweringConfigAttr config,
+                       const TilePlan &plan, TargetAttr target, OpOperand *leading)
+    : info(info), config(config), plan(plan), target(target), own(info.classes.size(), 1),
+      warps(info.classes.size(), 1) {
+  free = freeRegisters(plan, target);
+  llvm::SmallSetVector<unsigned, 4> order;
+  for (unsigned number : llvm::reverse(info.getClasses(*leading)))
+    order.insert(number);
+  for (unsigned number : llvm::reverse(info.getClasses(info.getRoot())))
+    order.insert(number);
+  for (unsigned number = 0; number < info.classes.size(); ++number)
+    order.insert(number);
+  int64_t elements = 1;
+  for (unsigned number : info.getClasses(*leading))
+    elements *= std::max<int64_t>(1, plan.classes[number].vector);
+  int64_t width = std::max<int64_t>(1, target.getFact("access_bytes", 16) /
+                                           bytesPerElement(leading->get().getType()));
+  while (width > 1 && width * plan.threads > elements)
+    width /= 2;
+  int64_t lanes = plan.subgroup, left = std::max<int64_t>(1, plan.threads / plan.subgroup);
+  bool isFirst = true;
+  for (unsigned number : order) {
+    int64_t extent = std::max<int64_t>(1, plan.classes[number].vector);
+    if (isFirst && extent > 1)
+      innermost = number;
+    int64_t each = isFirst && extent > 1 ? std::min(width, extent) : 1;
+    isFirst &= extent == 1;
+    extent = llvm::divideCeil(extent, each);
+    int64_t along = std::min(lanes, extent);
+    lanes /= along;
+    extent = llvm::divideCeil(extent, along);
+    warps[number] = std::min(left, extent);
+    left /= warps[number];
+    own[number] = each * llvm::divideCeil(extent, warps[number]);
+  }
+  llvm::SmallPtrSet<Value, 8> tensors;
+  for (linalg::LinalgOp op : info.ops)
+    for (OpOperand *input : op.getDpsInputOperands())
+      if (isLoaded(*input))
+        tensors.insert(input->get());
+  fixed += kAddress * int64_t(tensors.size() + info.results.size());
+}
+
+bool LiveValues::isLoaded(OpOperand &operand) const {
+  return isa<BlockArgument>(operand.get()) && isa<RankedTensorType>(operand.get().getType()) &&
+         cast<linalg::LinalgOp>(operand.getOwner()).payloadUsesValueFromOperand(&operand);
+}
+
+/// Whether its elements may begin anywhere, so that each is read alone.
+bool LiveValues::isOfView(OpOperand &operand) const {
+  auto argument = dyn_cast<BlockArgument>(operand.get());
+  auto aligned = info.kernel->getAttrOfType<DenseI64ArrayAttr>(kAlignedAttr);
+  return argument && getView(info.kernel, operandNumber(argument)) &&
+         !(aligned && llvm::is_contained(aligned.asArrayRef(), operandNumber(argument)));
+}
+
+/// Accesses by which `elements` of a tile are read or written, of at most so many elements,
+/// where the tile may end beside what there is; 0 where it never does.
+static int64_t countAtEdges(const KernelInfo &info, const TilePlan &plan, OpOperand &operand,
+                            int64_t elements, int64_t width) {
+  ArrayRef<unsigned> classes = info.getClasses(operand);
+  bool isPartial = llvm::any_of(classes, [&](unsigned number) {
+    int64_t extent = info.classes[number].extent, tile = plan.classes[number].vector;
+    return tile > 1 && (ShapedType::isDynamic(extent) || extent % tile);
+  });
+  if (!isPartial)
+    return 0;
+  while (width > 1 &&
+         !hasRowsOf(info, operand, width * bytesPerElement(operand.get().getType())))
+    width /= 2;
+  return llvm::divideCeil(elements, width);
+}
+
+int64_t LiveValues::countAtEdges(OpOperand &operand) const {
+  ArrayRef<unsigned> classes = info.getClasses(operand);
+  if (classes.empty())
+    return 0;
+  int64_t bytes = bytesPerElement(operand.get().getType());
+  int64_t width = std::max<int64_t>(1, target.getFact("access_bytes", 16) / bytes);
+  return ::countAtEdges(info, plan, operand, elementsOf(classes),
+                        std::min(width, own[classes.back()]));
+}
+
+int64_t LiveValues::countAtEdges(ArrayRef<OpOperand *> loads) const {
+  int64_t most = 0;
+  for (OpOperand *load : loads)
+    most = std::max(most, countAtEdges(*load));
+  return most;
+}
+
+int64_t LiveValues::wordsInMemory(OpOperand &operand) const {
+  Type type = operand.get().getType();
+  ArrayRef<unsigned> classes = info.getClasses(operand);
+  int64_t elements = elementsOf(classes), bytes = bytesPerElement(type);
+  if (isReadAlone(info, operand)) {
+    auto bits = info.kernel->getAttrOfType<IntegerAttr>(kIndexBitsAttr);
+    return elements * (bits && bits.getInt() == 64 ? 2 : 1);
+  }
+  if (isOfView(operand))
+    return elements;
+  if (bytes >= 4 || (!classes.empty() && classes.back() == innermost))
+    return llvm::divideCeil(elements * bytes, 4);
+  return elements;
+}
+
+int64_t LiveValues::stepsOf(linalg::LinalgOp op) const {
+  int64_t steps = 1;
+  for (unsigned number : info.getClasses(op))
+    if (const LoopClass &loop = info.classes[number];
+        !loop.parallel && plan.classes[number].loop)
+      steps *= llvm::divideCeil(llvm::divideCeil(nominalExtent(loop), loop.parts),
+                                plan.classes[number].step);
+  return steps;
+}
+
+SmallVector<OpOperand *> LiveValues::loadsOf(linalg::LinalgOp op) const {
+  SmallVector<OpOperand *> loads;
+  SmallVector<linalg::LinalgOp> work{op};
+  llvm::SmallPtrSet<Value, 8> seen;
+  while (!work.empty())
+    for (OpOperand *input : work.pop_back_val().getDpsInputOperands()) {
+      if (!seen.insert(input->get()).second)
+        continue;
+      if (isLoaded(*input))
+        loads.push_back(input);
+      else if (auto producer = input->get().getDefiningOp<linalg::LinalgOp>();
+               producer && !producer.getNumReductionLoops())
+        work.push_back(producer);
+    }
+  return loads;
+}
+
+int64_t LiveValues::wordsOfLoads(linalg::LinalgOp op) const {
+  int64_t words = 0;
+  for (OpOperand *load : loadsOf(op))
+    words += wordsInMemory(*load);
+  return words;
+}
+
+/// Exact divisions and roots of f32: what is not ordinary is computed by code that is called.
+static bool isCall(Operation *op) {
+  return (isa<arith::DivFOp>(op) && !matchPattern(op->getOperand(1), m_Constant())) ||
+         isa<math::SqrtOp, math::RsqrtOp, arith::RemFOp>(op);
+}
+
+static bool hasCall(linalg::LinalgOp op) {
+  return llvm::any_of(op.getBlock()->without_terminator(),
+                      [](Operation &inner) { return isCall(&inner); });
+}
+
+bool LiveValues::hasCallOfElements(linalg::LinalgOp op) const {
+  auto ofRows = bodyOfRows(op, [&](OpOperand &input) { return isOfRow(info, op, input); });
+  return !op.getNumReductionLoops() &&
+         llvm::any_of(op.getBlock()->without_terminator(), [&](Operation &inner) {
+           return isCall(&inner) && !ofRows.contains(&inner);
+         });
+}
+
+/// Functions that are computed by polynomials.
+static bool hasFunction(linalg::LinalgOp op) {
+  return llvm::any_of(op.getBlock()->without_terminator(), [](Operation &inner) {
+    return isa<math::MathDialect>(inner.getDialect()) && !isCall(&inner) &&
+           !isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::FloorOp, math::RoundOp,
+                math::RoundEvenOp, math::TruncOp, math::CopySignOp, math::FmaOp>(inner);
+  });
+}
+
+int64_t LiveValues::wordsAcross(size_t index) const {
+  int64_t words = 0;
+  llvm::SmallPtrSet<Value, 8> seen;
+  for (size_t later = index + 1; later < info.ops.size(); ++later) {
+    linalg::LinalgOp op = info.ops[later];
+    // In steps of a loop it is read again.
+    if (isWalked(op))
+      continue;
+    for (OpOperand *input : op.getDpsInputOperands()) {
+      if (!isa<RankedTensorType>(input->get().getType()) || !seen.insert(input->get()).second)
+        continue;
+      ArrayRef<linalg::LinalgOp> sofar = ArrayRef(info.ops).take_front(index + 1);
+      bool isThere = llvm::any_of(sofar, [&](linalg::LinalgOp before) {
+        return llvm::is_contained(before->getOperands(), input->get()) ||
+               (before != info.ops[index] && before == input->get().getDefiningOp());
+      });
+      if (isThere && !matchPattern(input->get(), m_Constant()))
+        words += wordsOf(info.getClasses(*input), input->get().getType());
+    }
+  }
+  return words;
+}
+
+int64_t LiveValues::wordsBehind(size_t index) const {
+  int64_t words = 0;
+  llvm::SmallPtrSet<Value, 8> seen;
+  for (linalg::LinalgOp before : ArrayRef(info.ops).take_front(index + 1))
+    seen.insert(before->operand_begin(), before->operand_end());
+  for (linalg::LinalgOp op : ArrayRef(info.ops).drop_front(index + 1)) {
+    if (isWalked(op))
+      break;
+    for (OpOperand *input : op.getDpsInputOperands())
+      if (isLoaded(*input) && seen.insert(input->get()).second)
+        words += wordsInMemory(*input);
+    if (op.getNumReductionLoops() || hasCall(op))
+      break;
+  }
+  return words;
+}
+
+int64_t LiveValues::ofReduction(size_t index) const {
+  linalg::LinalgOp op = info.ops[index];
+  int64_t elements = elementsOf(info.getClasses(op)), sums = 0, results = 0, sharing = 1;
+  for (OpOperand &init : op.getDpsInitsMutable()) {
+    sums += wordsOf(info.getClasses(op), init.get().getType());
+    results += wordsOf(info.getClasses(init), init.get().getType());
+  }
+  for (auto [iterator, number] :
+       llvm::zip_equal(op.getIteratorTypesArray(), info.getClasses(op)))
+    if (iterator == utils::IteratorType::reduction)
+      sharing *= warps[number];
+  int64_t loads = wordsOfLoads(op), edges = countAtEdges(loadsOf(op)), registers = fixed;
+  if (isWalked(op)) {
+    int64_t steps = stepsOf(op);
+    // Addresses go on with the steps; whether an access is made does, too.
+    registers += edges / 2;
+    int64_t all = std::max(loads * steps, sums + loads);
+    // What is narrow is widened, and added, as it comes.
+    bool isNarrow = llvm::any_of(loadsOf(op), [](OpOperand *load) {
+      return bytesPerElement(load->get().getType()) < 4;
+    });
+    bool isUnrolled =
+        !isNarrow && steps > kFewSteps / 2 && steps <= kFewSteps && elements >= kFewSteps;
+    bool isChain = plan.onlineSums || hasFunction(op);
+    // Where registers are short, one access after the other is made.
+    if (!ahead)
+      loads = std::min<int64_t>(loads, target.getFact("access_bytes", 16) / 4);
+    else
+      loads = std::max(isNarrow ? 0 : loads, isUnrolled ? kUnrolled - sums : kAhead);
+    int64_t step = plan.onlineSums ? kOnline * elements : std::min(sums + loads, all);
+    int64_t filled = std::min({free, registers + all, isChain ? kFilled : free});
+    registers = std::max(registers + step, ahead ? filled : 0);
+  } else {
+    // What is not needed again is added as it comes.
+    registers = std::max(oneByOne(registers + loads + edges + edges / 2, free),
+                         registers + results);
+  }
+  int64_t across = wordsAcross(index);
+  // Results of rows that are read again are each thread's; others are some thread's each.
+  int64_t gathered = 0;
+  for (OpOperand &init : op.getDpsInitsMutable()) {
+    int64_t words = std::max<int64_t>(1, bytesPerElement(init.get().getType()) / 4);
+    gathered += llvm::divideCeil(tileElements(info, plan, init) * words, plan.threads);
+  }
+  gathered = across ? results : std::min(results, gathered);
+  int64_t shared = fixed + across;
+  if (ahead)
+    shared += wordsBehind(index) + (sharing > 1 ? sharing * gathered : 0);
+  return std::max(registers, shared);
+}
+
+/// What the body of an op has computed or read before `at`, and needs there or behind it.
+static SmallVector<Value> liveAt(Operation *at) {
+  Block *block = at->getBlock();
+  auto isLive = [&](Value value, bool isRead) {
+    bool isThere = !isRead, isNeeded = false;
+    for (Operation *user : value.getUsers()) {
+      isThere |= user == at || user->isBeforeInBlock(at);
+      isNeeded |= user == at || at->isBeforeInBlock(user);
+    }
+    return isThere && isNeeded;
+  };
+  SmallVector<Value> live;
+  for (BlockArgument argument : block->getArguments())
+    if (isLive(argument, /*isRead=*/true))
+      live.push_back(argument);
+  for (Operation &op : llvm::make_range(block->begin(), at->getIterator()))
+    for (Value result : op.getResults())
+      if (!matchPattern(result, m_Constant()) && isLive(result, /*isRead=*/false))
+        live.push_back(result);
+  return live;
+}
+
+int64_t LiveValues::ofBody(size_t index) const {
+  linalg::LinalgOp op = info.ops[index];
+  auto ofRows = bodyOfRows(op, [&](OpOperand &input) { return isOfRow(info, op, input); });
+  int64_t elements = elementsOf(info.getClasses(op)), rows = 1, most = 0;
+  for (unsigned number : info.getClasses(op))
+    if (info.classes[number].parallel)
+      rows *= own[number];
+  int64_t inputs = 0;
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (isLoaded(*input))
+      inputs += wordsInMemory(*input);
+    else if (isa<RankedTensorType>(input->get().getType()))
+      inputs += wordsOf(info.getClasses(*input), input->get().getType());
+  for (Operation &inner : op.getBlock()->without_terminator()) {
+    if (!isCall(&inner))
+      continue;
+    int64_t called = isa<arith::RemFOp>(inner) ? kRemainder : kCalled;
+    int64_t registers = fixed + called + wordsAcross(index);
+    if (ofRows.contains(&inner)) {
+      registers += inputs + 2 * rows;
+    } else {
+      int64_t each = std::max<int64_t>(1, bytesPerElement(inner.getResult(0).getType()) / 4);
+      // Half of the quotients have registers of their own.
+      registers += ahead ? elements * each / 2 : 0;
+      for (Value value : liveAt(&inner)) {
+        auto argument = dyn_cast<BlockArgument>(value);
+        OpOperand *input = argument ? op.getMatchingOpOperand(argument) : nullptr;
+        bool isRow = argument ? isOfRow(info, op, *input)
+                              : ofRows.contains(value.getDefiningOp());
+        int64_t words = std::max<int64_t>(1, bytesPerElement(value.getType()) / 4);
+        registers += isRow   ? rows
+                     : input ? wordsOf(info.getClasses(*input), value.getType())
+                             : elements * words;
+      }
+    }
+    most = std::max(most, registers);
+  }
+  return most;
+}
+
+/// Of ops without such points: what is loaded and what is stored, and elements side by side.
+int64_t LiveValues::ofSegment() const {
+  int64_t loads = 0, stores = 0, elements = 0, edges = 0;
+  llvm::SmallPtrSet<Value, 8> seen;
+  bool isComputed = false;
+  for (linalg::LinalgOp op : info.ops) {
+    if (op.getNumReductionLoops())
+      continue;
+    for (OpOperand *input : op.getDpsInputOperands())
+      if (isLoaded(*input) && seen.insert(input->get()).second)
+        loads += wordsInMemory(*input), edges = std::max(edges, countAtEdges(*input));
+    elements = std::max(elements, elementsOf(info.getClasses(op)));
+    isComputed |= hasFunction(op);
+  }
+  for (OpResult result : info.results) {
+    auto op = cast<linalg::LinalgOp>(result.getOwner());
+    int64_t words = wordsInMemory(*op.getDpsInitOperand(result.getResultNumber()));
+    // A constant is none; what is written beyond one access has an address of its own.
+    if (isa<linalg::FillOp>(op.getOperation()))
+      words = 4 * words > target.getFact("access_bytes", 16) ? kAddress : 0;
+    stores += words;
+  }
+  // What is widened is stored as it is computed. Each access at an edge has an address, half
+  // of them a register for whether it is made; of sizes that are known all of that is.
+  bool isKnown = llvm::none_of(info.classes, [](const LoopClass &loopClass) {
+    return ShapedType::isDynamic(loopClass.extent);
+  });
+  edges += edges / 2;
+  loads = oneByOne(fixed + loads + (isKnown ? edges : 0), free) - fixed;
+  stores = std::min(stores, loads + target.getFact("access_bytes", 16) / 4);
+  int64_t registers = fixed + std::max(stores, loads) + (isKnown ? 0 : edges);
+  if (!isComputed || !ahead)
+    return registers;
+  int64_t sideBySide = fixed + loads + (loads < elements ? kSideBySide : 1) * elements;
+  return std::max(registers + kFunction, std::min(free, sideBySide));
+}
+
+int64_t LiveValues::count(bool withAhead) {
+  int64_t registers = 0;
+  ahead = withAhead;
+  for (auto [index, op] : llvm::enumerate(info.ops))
+    registers = std::max(registers, linalg::LinalgOp(op).getNumReductionLoops()
+                                        ? ofReduction(index)
+                                        : ofBody(index));
+  bool isCut = llvm::any_of(info.ops, [&](linalg::LinalgOp op) { return hasCallOfElements(op); });
+  return isCut || isWalked(info.ops.back()) ? registers : std::max(registers, ofSegment());
+}
+
+int64_t tilewright::countLiveRegisters(const KernelInfo &info, LoweringConfigAttr config,
+                                       const TilePlan &plan, TargetAttr target,
+                                       OpOperand *leading) {
+  LiveValues values(info, config, plan, target,
+                    leading ? leading : leadingOperand(info, plan));
+  return std::max(values.count(/*ahead=*/false),
+                  std::min(values.count(/*ahead=*/true), registerLimit(target, plan.threads)));
+}
+
+int64_t tilewright::countTransposeRegisters(const KernelInfo &info, const TilePlan &plan,
+                                            TargetAttr target) {
+  // Each word has its place in shared memory, until there are many; those of chips from sm_90 on
+  // are stored before the last are there.
+  constexpr int64_t kFixed = 16;
+  int64_t places = target.getFact("sm", 0) >= 90 ? 8 : 24;
+  int64_t bytes = resultBytes(info, plan), free = freeRegisters(plan, target);
+  for (OpOperand *input : rootInputs(info))
+    if (isa<RankedTensorType>(input->get().getType()))
+      bytes = std::max(bytes, tileElements(info, plan, *input) *
+                                  bytesPerElement(input->get().getType()));
+  int64_t words = llvm::divideCeil(bytes, 4 * plan.threads), edges = 0;
+  for (OpOperand *input : rootInputs(info))
+    if (isa<RankedTensorType>(input->get().getType())) {
+      int64_t width = std::max<int64_t>(1, target.getFact("access_bytes", 16) /
+                                               bytesPerElement(input->get().getType()));
+      edges = std::max(edges, countAtEdges(info, plan, *input,
+                                           llvm::divideCeil(tileElements(info, plan, *input),
+                                                            plan.threads),
+                                           width));
+    }
+  return edges / 2 +
+         withinFree(std::min(kFixed + 2 * words, std::max(free, places + words)), free);
+}

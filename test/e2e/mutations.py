@@ -201,7 +201,7 @@ def paged():
              'promote = [1], mma = "mma.m16n8k16.f16.f32">}')
     yield case("pages-decode", pages(1, 4, 1), [128, 32], **equal)
     yield case("pages-queries", pages(1, 1, 40), [128, 32], layout="phs", pinned=warps, **equal)
-    yield case("pages-warpgroups", pages(1, 1, 104), [456, 8], layout="phs", causal="bottom_right", pinned=by_warpgroups([64, 32], 1, F16))
+    yield case("pages-warpgroups", pages(1, 1, 104), [472, 8], layout="phs", causal="bottom_right", pinned=by_warpgroups([64, 32], 1, F16))
     yield case("lengths-warpgroups", {"h": 1, "g": 1, "i": 72, "j": 300, "D": 32}, [264, 40, 0], page=0, causal="bottom_right",
                pinned=by_warpgroups([64, 16], 1, F16, ", tma_store = true"))
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "tilewright/Dialect/GreedyRewrite.h"
+#include "tilewright/Dialect/FoldCasts.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
@@ -93,6 +94,7 @@ struct CanonicalizePass : PassWrapper<CanonicalizePass, OperationPass<>> {
       dialect->getCanonicalizationPatterns(owned);
     for (RegisteredOperationName op : context->getRegisteredOperations())
       op.getCanonicalizationPatterns(owned, context);
+    populateFoldCastsWithoutRegionPatterns(owned);
     patterns = std::make_shared<FrozenRewritePatternSet>(std::move(owned));
     return success();
   }

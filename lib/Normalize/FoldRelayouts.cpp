@@ -12,6 +12,7 @@
 // ops the reshapes cancel.
 
 #include "Capture.h"
+#include "tilewright/Dialect/FoldCasts.h"
 #include "tilewright/Dialect/GreedyRewrite.h"
 #include "tilewright/Dialect/Windows.h"
 #include "tilewright/Normalize/Normalize.h"
@@ -135,6 +136,7 @@ static LogicalResult inferStaticSizes(func::FuncOp func) {
   for (StringRef name : {linalg::LinalgDialect::getDialectNamespace(),
                          tensor::TensorDialect::getDialectNamespace()})
     context->getLoadedDialect(name)->getCanonicalizationPatterns(patterns);
+  populateFoldCastsWithoutRegionPatterns(patterns);
   tensor::CastOp::getCanonicalizationPatterns(patterns, context);
   tensor::DimOp::getCanonicalizationPatterns(patterns, context);
   tensor::EmptyOp::getCanonicalizationPatterns(patterns, context);

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <ctime>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -48,6 +49,8 @@ TEST(ThreadPoolTest, EveryIndexOnce) {
 TEST(ThreadPoolTest, RestsWhenTold) {
   std::unique_ptr<ThreadPool> pool = ThreadPool::create(2);
   ASSERT_TRUE(pool);
+  if (std::string(pool->name()) == "OpenMP")
+    GTEST_SKIP() << "OMP_WAIT_POLICY says how long its threads spin";
   for (bool last : {true, false}) {
     runOnce(*pool, 100, 1, /*more=*/true);
     if (last)

@@ -33,7 +33,11 @@ bool spinUntil(Done done, Futile futile) {
   for (int i = 0; i < kSpins && !futile(); ++i) {
     if (done())
       return true;
-    pause();
+    // Who is woken on this processor need not wait for the end.
+    if (i % 16 == 15)
+      std::this_thread::yield();
+    else
+      pause();
   }
   return done();
 }
@@ -201,9 +205,9 @@ void CpuStream::abandon() {
   state->awaited = UINT64_MAX;
 }
 
-void CpuStream::Queued::run(bool more) {
+void CpuStream::Queued::run(bool followed) {
   if (kind == Kind::Kernel) {
-    launch.run(more);
+    launch.run(followed);
   } else if (kind == Kind::Mark) {
     {
       std::lock_guard<std::mutex> lock(point->mutex);
@@ -254,10 +258,10 @@ void CpuStream::work(std::shared_ptr<State> state,
     state->done.splice(state->done.end(), one);
     if (state->tasks.empty() && !state->stop) {
       lock.unlock();
-      if (device->pool)
-        device->pool->rest();
       if (!spinUntil([&] { return state->enqueued > state->finished; },
-                     [&] { return device->poolSpins(); })) {
+                     [&] { return device->handedOut > 0; })) {
+        if (device->pool)
+          device->pool->rest();
         // Nobody has come for these.
         lock = lockSoon(state->mutex);
         one.swap(state->done);
@@ -275,13 +279,13 @@ void CpuStream::work(std::shared_ptr<State> state,
     if (device->lost) {
     } else if (task.kind == Kind::Mark) {
       // Whoever hears of it finds the stream there too.
-      task.run(/*more=*/false);
+      task.run(/*followed=*/false);
     } else {
       bool copies = task.kind == Kind::Copy;
-      bool more = state->launchFollows();
+      bool followed = state->launchFollows();
       state->copying = copies;
       lock.unlock();
-      task.run(more);
+      task.run(followed);
       if (copies) {
         lock = lockSoon(state->mutex);
         state->copying = false;
@@ -417,13 +421,14 @@ Status CpuStream::copy(DriverBuffer &target, uint64_t targetOffset,
                      [=] { std::memcpy(to.get(), from.get(), size); });
 }
 
-// Below this, handing blocks out costs more than it gains: to threads that have to be woken;
-// to those that spin, the less the fewer they are (measured with two: 3 us).
-static uint64_t getInlineNs(const CpuDeviceState &device) {
-  constexpr uint64_t woken = 20000;
-  if (!device.pool->spins())
-    return woken;
-  return std::min<uint64_t>(woken, 2000 + 500 * uint64_t(device.threads));
+// Below this, handing blocks out costs more than it gains: where somebody may wait for the
+// launch, who has to sleep and be woken then; behind others, to threads that spin, the less
+// the fewer they are (measured with two: 3 us).
+static uint64_t getInlineNs(const CpuDeviceState &device, bool followed) {
+  constexpr uint64_t waited = 20000;
+  if (!followed || !device.pool->spins())
+    return waited;
+  return std::min<uint64_t>(waited, 2000 + 500 * uint64_t(device.threads));
 }
 
 // Blocks [begin, end), x fastest; none any more once the device is lost.
@@ -453,11 +458,11 @@ void CpuLaunch::runTimed(uint64_t begin, uint64_t end) const {
   kernel->noteBlock(elapsed / (end - begin));
 }
 
-void CpuLaunch::run(bool more) const {
+void CpuLaunch::run(bool followed) const {
   uint64_t count = uint64_t(grid[0]) * grid[1] * grid[2];
   if (count == 1 || device->threads == 1)
     return runBlocks(0, count);
-  if (count <= getInlineNs(*device) / std::max<uint64_t>(kernel->blockNs(), 1))
+  if (count <= getInlineNs(*device, followed) / std::max<uint64_t>(kernel->blockNs(), 1))
     return runTimed(0, count);
   // About eight pieces per thread: even when blocks differ in cost, few
   // enough to hand out.
@@ -473,7 +478,7 @@ void CpuLaunch::run(bool more) const {
         else
           launch->runBlocks(begin, end);
       },
-      const_cast<CpuLaunch *>(this), more);
+      const_cast<CpuLaunch *>(this));
   --device->handedOut;
 }
 

@@ -91,8 +91,8 @@ struct CpuLaunch {
   Extent3 grid{};
   CpuDeviceState *device = nullptr; // the stream's
 
-  /// `more`: another launch is behind it.
-  void run(bool more) const;
+  /// `followed`: another launch is behind it.
+  void run(bool followed) const;
 
 private:
   void runBlocks(uint64_t begin, uint64_t end) const;
@@ -152,7 +152,7 @@ private:
     std::shared_ptr<CpuEvent::State> point; // of a mark, the `number`-th there
     uint64_t number = 0;
 
-    void run(bool more);
+    void run(bool followed);
     /// Lets go of all that it uses.
     void clear();
   };

@@ -18,11 +18,11 @@ public:
 
   virtual ~ThreadPool() = default;
   /// Calls the function on pieces of at most `chunk` that cover [0, count), and
-  /// returns when all have returned. The calling thread takes part. `more`: another
-  /// call follows soon, or rest(); threads may spin until then.
+  /// returns when all have returned. The calling thread takes part. Threads may spin
+  /// until the next call, or rest().
   virtual void run(uint64_t count, uint64_t chunk, RangeFunction function,
-                   void *data, bool more) = 0;
-  /// No more calls follow soon: nobody spins.
+                   void *data) = 0;
+  /// No other call follows soon: nobody spins.
   virtual void rest() {}
   /// Whether threads spin between calls: they have the processors for themselves.
   virtual bool spins() const { return false; }

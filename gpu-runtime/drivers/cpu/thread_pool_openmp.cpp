@@ -18,7 +18,7 @@ public:
   explicit OpenMPThreadPool(unsigned threads) : threads(threads) {}
 
   void run(uint64_t count, uint64_t chunk, RangeFunction function,
-           void *data, bool) override {
+           void *data) override {
     // One team at a time: each calling thread would get a team of its own.
     std::lock_guard<std::mutex> lock(mutex);
     int64_t pieces = static_cast<int64_t>((count + chunk - 1) / chunk);

@@ -1,10 +1,9 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// ThreadPool on pthreadpool, which balances by stealing. Its threads spin between calls that
-// follow each other, as the kernels of a program do, since being woken takes as long as a
-// small kernel. Behind the last one they sleep: there they would take the processor of
-// whoever waits for it and makes the next.
+// ThreadPool on pthreadpool, which balances by stealing. Its threads spin between calls, since
+// being woken takes as long as a small kernel, and a woken thread may find the processor of
+// its waker first. rest() makes them sleep: they would take the processor of others.
 
 #include "thread_pool.h"
 
@@ -28,27 +27,31 @@ public:
   ~PthreadpoolThreadPool() override { pthreadpool_destroy(pool); }
 
   void run(uint64_t count, uint64_t chunk, RangeFunction function,
-           void *data, bool more) override {
+           void *data) override {
+    spinning = true;
+    call(count, chunk, function, data, /*flags=*/0);
+  }
+  void rest() override {
+    if (spinning.exchange(false))
+      call(pthreadpool_get_threads_count(pool), 1, [](void *, uint64_t, uint64_t) {}, nullptr,
+           PTHREADPOOL_FLAG_YIELD_WORKERS);
+  }
+  bool spins() const override { return spinning; }
+  const char *name() const override { return "pthreadpool"; }
+
+private:
+  void call(uint64_t count, uint64_t chunk, RangeFunction function, void *data,
+            uint32_t flags) {
     Job job{function, data};
-    spinning = more;
     pthreadpool_parallelize_1d_tile_1d(
         pool,
         [](void *context, size_t begin, size_t size) {
           Job *job = static_cast<Job *>(context);
           job->function(job->data, begin, begin + size);
         },
-        &job, count, chunk, more ? 0 : PTHREADPOOL_FLAG_YIELD_WORKERS);
+        &job, count, chunk, flags);
   }
-  void rest() override {
-    if (spinning)
-      run(
-          pthreadpool_get_threads_count(pool), 1, [](void *, uint64_t, uint64_t) {}, nullptr,
-          /*more=*/false);
-  }
-  bool spins() const override { return spinning; }
-  const char *name() const override { return "pthreadpool"; }
 
-private:
   pthreadpool_t pool;
   std::atomic<bool> spinning{false};
 };

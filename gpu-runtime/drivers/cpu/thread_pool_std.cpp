@@ -53,7 +53,7 @@ public:
   }
 
   void run(uint64_t count, uint64_t chunk, RangeFunction function,
-           void *data, bool) override {
+           void *data) override {
     std::lock_guard<std::mutex> turn(turns);
     job = {function, data, count, chunk};
     next = 0;

@@ -42,7 +42,8 @@ static bool isSharedNumber(linalg::GenericOp producer) {
          });
 }
 
-/// How many ops a body of coordinates may have that each reader computes, where it would read a word.
+/// How many ops a body of coordinates may have that each reader computes, where it would read a
+/// word.
 static constexpr unsigned kFewOps = 16;
 
 /// What depends on no tensor, but on the loops and scalars: to read it would take as long.

@@ -469,7 +469,8 @@ bool ScoreMask::placeByLength(OpBuilder &b, Location loc, unsigned query,
                               llvm::function_ref<OpFoldResult(unsigned)> sizeOf,
                               Result &result) const {
   // Sums of offsets whose symbols go away.
-  auto plus = [](const Offset &left, const Offset &right, int64_t factor) -> std::optional<int64_t> {
+  auto plus = [](const Offset &left, const Offset &right,
+                 int64_t factor) -> std::optional<int64_t> {
     Offset sum = left;
     sum.constant += factor * right.constant;
     for (auto [symbol, times] : right.symbols)
@@ -525,7 +526,8 @@ bool ScoreMask::placeByLength(OpBuilder &b, Location loc, unsigned query,
     result.lengths = tensor::FromElementsOp::create(b, loc, type, length);
   }
   result.isBottomRight = true;
-  result.note = "a length says where the diagonal lies, which the numbers of queries and keys do not";
+  result.note = "a length says where the diagonal lies, which the numbers of queries and keys do "
+                "not";
   return true;
 }
 

@@ -18,7 +18,7 @@ using Clock = std::chrono::steady_clock;
 
 // How long a waiting thread looks before it sleeps: waking takes longer than
 // most small kernels.
-constexpr int kSpins = 2000;
+constexpr int kSpins = 2000, kSpinsToYield = 16;
 
 void pause() {
 #if defined(__x86_64__)
@@ -33,8 +33,8 @@ bool spinUntil(Done done, Futile futile) {
   for (int i = 0; i < kSpins && !futile(); ++i) {
     if (done())
       return true;
-    // Who is woken on this processor need not wait for the end.
-    if (i % 16 == 15)
+    // Now and then others have the processor: who is woken on it need not wait for the end.
+    if (i % kSpinsToYield == kSpinsToYield - 1)
       std::this_thread::yield();
     else
       pause();

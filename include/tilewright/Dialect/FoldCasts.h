@@ -9,8 +9,8 @@
 namespace tilewright {
 
 /// Beside the canonicalization of the tensor dialect: ops that may have a region and have none, a
-/// sort by < say, take what casts of tensors are of. Upstream's pattern looks for the region's first
-/// block, and crashes.
+/// sort by < say, take what casts of tensors are of. Upstream's pattern looks for the region's
+/// first block, and crashes.
 void populateFoldCastsWithoutRegionPatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace tilewright

@@ -323,7 +323,8 @@ FailureOr<KernelCode> CPUBackend::emit(ModuleOp module,
   if (chip.sveBits)
     setSveLength(*ir, chip.sveBits);
   std::string pipeline = kPipeline.str();
-  if (hasOddVectors(*ir, llvmOptions.vectorBits))
+  // Register tiles of three vectors are AVX-512's alone (lib/Configure/Cpu/EnumerateCpu.cpp).
+  if (chip.hasAvx512() && hasOddVectors(*ir, llvmOptions.vectorBits))
     pipeline = "function(scalarizer<load-store;min-bits=" +
                std::to_string(llvmOptions.vectorBits) + ">)," + pipeline;
   if (failed(runLLVMPasses(loc, *ir, *machine, pipeline)))

@@ -72,12 +72,13 @@ static int64_t wholeRows(int64_t extent, int64_t registers, bool words = false) 
   return pays ? best : usual;
 }
 
-/// Vectors of columns that a register tile of eight rows may have in so many registers: two or
-/// one, or three where so many leave less of the last tile of `extent` columns empty.
-static SmallVector<int64_t> vectorCounts(int64_t extent, int64_t lanes, int64_t registers) {
+/// Vectors of columns that a register tile of eight rows may have: two or one, or three of AVX-512
+/// where so many leave less of the last tile of `extent` columns empty.
+static SmallVector<int64_t> vectorCounts(int64_t extent, int64_t lanes, TargetAttr target) {
   SmallVector<int64_t> counts{2, 1};
-  if (registers >= 32 &&
-      1.02 * llvm::alignTo(extent, 3 * lanes) < llvm::alignTo(extent, 2 * lanes))
+  bool isAvx512 =
+      target.getFact("vector_bytes", 32) == 64 && target.getText("triple").empty();
+  if (isAvx512 && 1.02 * llvm::alignTo(extent, 3 * lanes) < llvm::alignTo(extent, 2 * lanes))
     counts.insert(counts.begin(), 3);
   return counts;
 }
@@ -147,9 +148,9 @@ static void addPanelInstructions(const KernelInfo &info, TargetAttr target,
                                           : wholeRows(nominalExtent(info, m), registers,
                                                       /*words=*/true);
     // Bytes are interleaved by powers of two.
-    bool three = !instruction->tiles && instruction->perWord() == 2;
-    SmallVector<int64_t> counts =
-        vectorCounts(nominalExtent(info, n), instruction->n, three ? registers : 0);
+    SmallVector<int64_t> counts{2, 1};
+    if (!instruction->tiles && instruction->perWord() == 2)
+      counts = vectorCounts(nominalExtent(info, n), instruction->n, target);
     for (int64_t rows : {rowsFull, rowsFull / 2})
       for (int64_t vectors : counts) {
         SmallVector<int64_t> thread(info.getNumConfigLoops(), 1);
@@ -184,7 +185,7 @@ static void addPacked(const KernelInfo &info, TargetAttr target, int64_t lanes,
   int64_t rowsFull = wholeRows(rowsMost, registers);
   addPanelInstructions(info, target, contraction, promote, registers, configs);
   for (int64_t rows : {rowsFull, rowsFull / 2})
-    for (int64_t vectors : vectorCounts(columnsMost, lanes, registers)) {
+    for (int64_t vectors : vectorCounts(columnsMost, lanes, target)) {
       if (isOddVector(columnsMost, vectors * lanes, lanes) ||
           vectors * (rows + 1) >= registers)
         continue;
@@ -299,7 +300,7 @@ enumerateContractionCpu(const KernelInfo &info, TargetAttr target, int64_t lanes
   int64_t most = wholeRows(nominalExtent(info, m), registers);
   int64_t extent = nominalExtent(info, n);
   bool isNarrow = registers >= 32 && extent < 4 * lanes && extent % (2 * lanes);
-  for (int64_t vectors : vectorCounts(extent, lanes, registers))
+  for (int64_t vectors : vectorCounts(extent, lanes, target))
     for (int64_t rows : {vectors == 3               ? std::min<int64_t>(most, 8)
                          : isNarrow && vectors == 1 ? 2 * most
                                                     : most,

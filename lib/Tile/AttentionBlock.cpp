@@ -138,12 +138,14 @@ void AttentionBlock::placeKeys() {
     end = arith::MaxSIOp::create(b, loc, end, begin);
   firstKey = begin;
   endKey = end;
-  findWholeKeys();
+  findWholeSteps();
 }
 
-/// Finds the blocks of keys that all queries of the block see: those on the left edge of a
-/// window are in front of them, those on the diagonal and the last one behind them.
-void AttentionBlock::findWholeKeys() {
+/// Finds the steps whose keys all queries of the block see: those on the left edge of a window are
+/// in front of them, those on the diagonal and the last one behind them. Where just the last block
+/// of a known number has hidden keys, steps walk from it to the first: as straight code behind the
+/// loop of the others, its mask would hold registers in there.
+void AttentionBlock::findWholeSteps() {
   int64_t before = op.getKeysBefore(), behind = op.getKeysBehind();
   bool endsEarly = behind >= 0 || !isInside(op.getKeyLoop(), plan.keys);
   int64_t queries = plan.headQueries, most = extents[op.getQueryLoop()];
@@ -158,31 +160,42 @@ void AttentionBlock::findWholeKeys() {
     Value keys = arith::MaxSIOp::create(b, loc, constant(0), subtract(end, firstKey));
     return arith::DivUIOp::create(b, loc, keys, constant(plan.keys));
   };
-  auto keyOf = [&](Value block) {
+  auto stepOf = [&](Value block) {
     return add(firstKey, arith::MulIOp::create(b, loc, block, constant(plan.keys)));
   };
   Value first = add(query, diagonal); // the first query's own key
   Value end = endKey;
   if (behind >= 0)
     end = arith::MinSIOp::create(b, loc, end, add(first, constant(behind + 1)));
-  Value blocks = blocksTo(end);
+  Value whole = blocksTo(end);
+  if (before < 0 && behind < 0 && !op.getLengths() && !op.getKeyParts() &&
+      ShapedType::isStatic(extents[op.getKeyLoop()])) {
+    lastBlock = stepOf(whole);
+    startOfWhole = stepOf(constant(1));
+    return;
+  }
   if (endsEarly)
-    endOfWhole = keyOf(blocks);
+    endOfWhole = stepOf(whole);
   if (before < 0)
     return;
   // The first key that the last query sees, rounded up to a block.
   Value seen = add(first, constant(queries - 1 - before + plan.keys - 1));
-  startOfWhole = keyOf(arith::MinUIOp::create(b, loc, blocks, blocksTo(seen)));
+  startOfWhole = stepOf(arith::MinUIOp::create(b, loc, whole, blocksTo(seen)));
 }
 
-/// Whether all queries of the block see all of the block of keys from `key` on. Of `isPeeled`,
+/// The first key of a step of the walk.
+Value AttentionBlock::keyOf(Value step) {
+  return lastBlock ? subtract(lastBlock, step) : step;
+}
+
+/// Whether all queries of the block see all of the keys of `step`. Of `isPeeled`,
 /// `pipeline` makes loops of their own of such steps. Null where each step may hide some.
-Value AttentionBlock::isWholeStep(Value key, bool isPeeled) {
+Value AttentionBlock::isWholeStep(Value step, bool isPeeled) {
   Value all;
   auto require = [&](arith::CmpIPredicate predicate, Value limit) {
     if (!limit)
       return;
-    auto inside = arith::CmpIOp::create(b, loc, predicate, key, limit);
+    auto inside = arith::CmpIOp::create(b, loc, predicate, step, limit);
     if (isPeeled)
       inside->setAttr(kWholeAttr, b.getUnitAttr());
     all = all ? arith::AndIOp::create(b, loc, all, inside).getResult() : inside.getResult();

@@ -60,8 +60,9 @@ protected:
   /// The rows of the block from `first` on are read and written next.
   void placeRows(mlir::Value first);
   void placeKeys();
-  void findWholeKeys();
-  mlir::Value isWholeStep(mlir::Value key, bool isPeeled);
+  void findWholeSteps();
+  mlir::Value keyOf(mlir::Value step);
+  mlir::Value isWholeStep(mlir::Value step, bool isPeeled);
   /// The block of keys from `key` on is read next.
   void enterKeys(mlir::Value key);
   void placeSlices(mlir::Value page);
@@ -142,9 +143,12 @@ protected:
   mlir::Value diagonal;
   /// The block's first query, and first head of those that share its rows.
   mlir::Value query, head;
-  /// The keys that the block walks along, and those between which no block of keys has hidden
-  /// ones: null where the first or the last ones have none either, both null where each may.
-  mlir::Value firstKey, endKey, startOfWhole, endOfWhole;
+  /// The keys that the block walks along, which are its steps, too: from the first key on, or from
+  /// the last block of keys to the first, if this is not null.
+  mlir::Value firstKey, endKey, lastBlock;
+  /// The steps between which no block of keys has hidden ones: null where the first or the last
+  /// ones have none either, both null where each may.
+  mlir::Value startOfWhole, endOfWhole;
   /// Scores are multiplied by this to be powers of two; 0: they are scaled before.
   double powerScale = 0;
   /// What is rounded to 16 bits may be approximate.
@@ -162,7 +166,7 @@ private:
                        bool rightIsTransposed, mlir::StringAttr instruction);
   mlir::Value readRows(mlir::Value tensor, mlir::AffineMap map, unsigned column,
                        int64_t columns);
-  Carried step(const Carried &before, mlir::Value queries);
+  Carried step(mlir::Value at, const Carried &before, mlir::Value queries);
   mlir::SmallVector<mlir::Value> finish(const Carried &last);
 };
 
@@ -203,8 +207,8 @@ protected:
   mlir::SmallVector<mlir::Value> forEach(int64_t end, int64_t step,
                                          mlir::ValueRange carried, Body body);
 
-  /// Panels of the block that have queries.
-  mlir::Value panels;
+  /// The step of the walk, and panels of the block that have queries.
+  mlir::Value step, panels;
   /// panels x depth x queries of a panel: the queries, transposed; keys x depth; keys x
   /// columns; keys x queries: the scores of a panel, then their powers; panels x columns x
   /// queries: the result, transposed; panels x queries: what `Carried` has of each query.

@@ -234,7 +234,7 @@ Value AttentionPanels::finishScores(Value values, Value first) {
   Value key = position[op.getKeyLoop()];
   position[op.getKeyLoop()] = add(key, first);
   values = maskScores(scaleScores(values), tile);
-  if (Value isWhole = isWholeStep(key, /*isPeeled=*/false)) {
+  if (Value isWhole = isWholeStep(step, /*isPeeled=*/false)) {
     auto choice = scf::IfOp::create(b, loc, type, isWhole, true);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(choice.thenBlock());
@@ -367,8 +367,9 @@ SmallVector<Value> AttentionPanels::finish() {
 SmallVector<Value> AttentionPanels::buildLoop() {
   allocateAll();
   startPanels();
-  forEach(firstKey, endKey, plan.keys, {}, [&](Value key, ValueRange) {
-    position[op.getKeyLoop()] = key;
+  forEach(firstKey, endKey, plan.keys, {}, [&](Value walked, ValueRange) {
+    step = walked;
+    Value key = position[op.getKeyLoop()] = keyOf(step);
     if (op.getPageSize() >= plan.keys)
       enterKeys(key);
     copyRows(op.getKey(), op.getKeyMap(), op.getDepthLoop(), keyMemory);

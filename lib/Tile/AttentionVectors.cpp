@@ -5,7 +5,7 @@
 // online softmax. With bq queries and bk keys in a block:
 //
 //   %q = read bq x d
-//   %m, %l, %o = for %j = first key to last key step bk
+//   %m, %l, %o = for %j = first key to last key step bk   (or back)
 //       iter_args(%x = lowest : bq, %m = lowest * c : bq, %l = 0 : bq, %o = 0 : bq x e)
 //     %s  = mma %q, read bk x d, 0             scores
 //     %s' = scaled, capped, masked %s          by place only outside of the blocks of
@@ -79,7 +79,7 @@ Value AttentionVectors::readRows(Value tensor, AffineMap map, unsigned column,
   return all;
 }
 
-AttentionBlock::Carried AttentionVectors::step(const Carried &before, Value queries) {
+AttentionBlock::Carried AttentionVectors::step(Value at, const Carried &before, Value queries) {
   Scores block{plan.queries, plan.keys};
   int64_t wide[] = {plan.queries, plan.columns};
   VectorType rowType = floats(plan.queries);
@@ -97,7 +97,7 @@ AttentionBlock::Carried AttentionVectors::step(const Carried &before, Value quer
   ownKeys = {};
   position[j] = key;
   if (hidden != scores)
-    if (Value isWhole = isWholeStep(key, /*isPeeled=*/true))
+    if (Value isWhole = isWholeStep(at, /*isPeeled=*/true))
       hidden = arith::SelectOp::create(b, loc, isWhole, scores, hidden);
   scores = hidden;
 
@@ -143,11 +143,12 @@ SmallVector<Value> AttentionVectors::buildLoop() {
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
-    position[op.getKeyLoop()] = loop.getInductionVar();
+    Value at = loop.getInductionVar(), key = keyOf(at);
+    position[op.getKeyLoop()] = key;
     if (!op.getTable() || op.getPageSize() >= plan.keys)
-      enterKeys(loop.getInductionVar());
+      enterKeys(key);
     Carried before = fromValues<Carried>(loop.getRegionIterArgs());
-    scf::YieldOp::create(b, loc, asValues(step(before, queries)));
+    scf::YieldOp::create(b, loc, asValues(step(at, before, queries)));
   }
   return finish(fromValues<Carried>(loop.getResults()));
 }

@@ -24,11 +24,11 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", 
 // Beside a deeper result no registers are left for the queries.
 // CHECK: tilewright.lowering_config = #tilewright.lowering_config<strategy = attention, block = [64, 32], warps = [4, 1], stages = 2, promote = [0, 1], mma = "mma.m16n8k16.f16.f32">
 module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", {access_bytes = 16 : i64, async_copy, chip = "sm_80", index_bits = 32 : i64, load_matrices, max_threads = 1024 : i64, mma = ["mma.m16n8k16.f16.f32"], registers = 255 : i64, shared_memory = 166912 : i64, subgroup = 32 : i64}>} {
-  func.func private @k(%q: tensor<2x64x256xf16>, %out: tensor<2x64x256xf16>) -> tensor<2x64x256xf16>
+  func.func private @k(%q: tensor<2x96x256xf16>, %out: tensor<2x96x256xf16>) -> tensor<2x96x256xf16>
       attributes {tilewright.kernel, tilewright.access = ["read", "write"]} {
-    %o = tilewright.attention ins(%q, %q, %q : tensor<2x64x256xf16>, tensor<2x64x256xf16>, tensor<2x64x256xf16>)
-        outs(%out : tensor<2x64x256xf16>) {indexing_maps = [#q, #k, #v, #o]} -> tensor<2x64x256xf16>
-    return %o : tensor<2x64x256xf16>
+    %o = tilewright.attention ins(%q, %q, %q : tensor<2x96x256xf16>, tensor<2x96x256xf16>, tensor<2x96x256xf16>)
+        outs(%out : tensor<2x96x256xf16>) {indexing_maps = [#q, #k, #v, #o]} -> tensor<2x96x256xf16>
+    return %o : tensor<2x96x256xf16>
   }
 }
 
@@ -134,5 +134,41 @@ module attributes {tilewright.target = #tilewright.target<"cpu:x86-64-v4+amx-bf1
     %r = tilewright.attention ins(%q, %k, %k : tensor<16x1024x32xbf16>, tensor<16x1024x32xbf16>, tensor<16x1024x32xbf16>)
         outs(%o : tensor<16x1024x32xbf16>) {indexing_maps = [#q, #k, #v, #o]} -> tensor<16x1024x32xbf16>
     return %r : tensor<16x1024x32xbf16>
+  }
+}
+
+// -----
+
+#q = affine_map<(h, i, j, d, e) -> (h, i, d)>
+#k = affine_map<(h, i, j, d, e) -> (h, j, d)>
+#v = affine_map<(h, i, j, d, e) -> (h, j, e)>
+#o = affine_map<(h, i, j, d, e) -> (h, i, e)>
+
+// All of 77 keys in one step, without a ring.
+// CHECK: tilewright.lowering_config = #tilewright.lowering_config<strategy = attention, block = [64, 128], warps = [4, 1], promote = [1], mma = "mma.m16n8k16.f16.f32">
+module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", {access_bytes = 16 : i64, async_copy, chip = "sm_80", index_bits = 32 : i64, load_matrices, max_threads = 1024 : i64, mma = ["mma.m16n8k16.f16.f32"], registers = 255 : i64, shared_memory = 166912 : i64, subgroup = 32 : i64}>} {
+  func.func private @k(%q: tensor<2x64x64xf16>, %k: tensor<2x77x64xf16>, %out: tensor<2x64x64xf16>) -> tensor<2x64x64xf16>
+      attributes {tilewright.kernel, tilewright.access = ["read", "read", "write"]} {
+    %o = tilewright.attention ins(%q, %k, %k : tensor<2x64x64xf16>, tensor<2x77x64xf16>, tensor<2x77x64xf16>)
+        outs(%out : tensor<2x64x64xf16>) {indexing_maps = [#q, #k, #v, #o]} -> tensor<2x64x64xf16>
+    return %o : tensor<2x64x64xf16>
+  }
+}
+
+// -----
+
+#q = affine_map<(h, i, j, d, e) -> (h, i, d)>
+#k = affine_map<(h, i, j, d, e) -> (h, j, d)>
+#v = affine_map<(h, i, j, d, e) -> (h, j, e)>
+#o = affine_map<(h, i, j, d, e) -> (h, i, e)>
+
+// Keys and values wait in registers: fewer of them in a step, which is copied beside the one before.
+// CHECK: tilewright.lowering_config = #tilewright.lowering_config<strategy = attention, block = [64, 32], warps = [4, 1], stages = 2, promote = [1], mma = "mma.m16n8k8.f16.f32">
+module attributes {tilewright.target = #tilewright.target<"cuda:sm_75", "nvvm", {access_bytes = 16 : i64, chip = "sm_75", index_bits = 32 : i64, load_matrices, max_threads = 1024 : i64, mma = ["mma.m16n8k8.f16.f32"], registers = 255 : i64, shared_memory = 65536 : i64, subgroup = 32 : i64}>} {
+  func.func private @k(%q: tensor<2x64x128xf16>, %k: tensor<2x577x128xf16>, %out: tensor<2x64x128xf16>) -> tensor<2x64x128xf16>
+      attributes {tilewright.kernel, tilewright.access = ["read", "read", "write"]} {
+    %o = tilewright.attention ins(%q, %k, %k : tensor<2x64x128xf16>, tensor<2x577x128xf16>, tensor<2x577x128xf16>)
+        outs(%out : tensor<2x64x128xf16>) {indexing_maps = [#q, #k, #v, #o]} -> tensor<2x64x128xf16>
+    return %o : tensor<2x64x128xf16>
   }
 }

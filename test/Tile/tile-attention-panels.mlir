@@ -29,7 +29,8 @@
 // CHECK: vector.transfer_read %arg0{{.*}}in_bounds = [false, true]{{.*}} vector<32x8xf16>
 // CHECK: vector.transpose {{.*}} : vector<32x8xf32> to vector<8x32xf32>
 // CHECK: vector.transfer_write %{{.*}}, %[[Q]]
-// CHECK: scf.for %[[J:.*]] = %c0 to %c100 step %c64
+// CHECK: scf.for %[[STEP:.*]] = %c0 to %c100 step %c64
+// CHECK: arith.subi %c64, %[[STEP]]
 // CHECK: vector.transfer_read %arg1{{.*}}in_bounds = [false, true]{{.*}} vector<4x8xf16>
 // CHECK: vector.transfer_write %{{.*}}, %[[K]]
 // CHECK: vector.transfer_write %{{.*}}, %[[V]]
@@ -38,7 +39,7 @@
 // CHECK: scf.for %{{.*}} = %c0 to %c24 step %c8 iter_args(%{{.*}}) -> (vector<8x32xf32>)
 // CHECK: memref.load %[[K]]
 // CHECK: tilewright.mma {{.*}} : vector<8x1xf32>, vector<1x32xf32>, vector<8x32xf32>
-// CHECK: %[[WHOLE:.*]] = arith.cmpi slt, %[[J]]
+// CHECK: %[[WHOLE:.*]] = arith.cmpi sge, %[[STEP]], %c64
 // CHECK: scf.if %[[WHOLE]]
 // CHECK: vector.transfer_write %{{.*}}, %[[S]]
 // CHECK: arith.cmpf ogt, {{.*}} : vector<32xf32>

@@ -53,6 +53,21 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", 
     return %o : tensor<2x?x64xf16>
   }
 
+  // The last block of a known number of keys comes first: just that step is masked.
+  // CHECK-LABEL: func.func private @ragged(
+  // CHECK: scf.for %[[STEP:.*]] = %c0 to %c200 step %c64
+  // CHECK: %[[J:.*]] = arith.subi %c192, %[[STEP]]
+  // CHECK: vector.transfer_read %arg1[%{{.*}}, %[[J]], %c0]
+  // CHECK: arith.cmpi sge, %[[STEP]], %c64 {tilewright.whole}
+  func.func private @ragged(%q: tensor<2x128x64xf16>, %k: tensor<2x200x64xf16>, %v: tensor<2x200x64xf16>, %out: tensor<2x128x64xf16>) -> tensor<2x128x64xf16>
+      attributes {tilewright.kernel, tilewright.access = ["read", "read", "read", "write"]} {
+    %o = tilewright.attention ins(%q, %k, %v : tensor<2x128x64xf16>, tensor<2x200x64xf16>, tensor<2x200x64xf16>)
+        outs(%out : tensor<2x128x64xf16>) {indexing_maps = [#q, #k, #v, #o],
+        tilewright.lowering_config = #tilewright.lowering_config<strategy = attention, block = [64, 64], warps = [4, 1],
+          stages = 2, promote = [0, 1], mma = "mma.m16n8k16.f16.f32">} -> tensor<2x128x64xf16>
+    return %o : tensor<2x128x64xf16>
+  }
+
   // Keys of a window: those in front of the first query's are left out, and only the steps on
   // either edge of it are masked.
   // CHECK-LABEL: func.func private @window(

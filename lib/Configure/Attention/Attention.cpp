@@ -191,6 +191,9 @@ FailureOr<AttentionPlan> tilewright::planAttention(AttentionOp op,
     queries = plan.depth * bytes / 4;
     powers = plan.keys / 4;
   }
+  // Keys and values that are not copied asynchronously wait in registers.
+  if (instruction && !instruction->opaque && !target.has("async_copy"))
+    powers += plan.keys * (plan.depth + plan.columns) * bytes / 4 / plan.queries;
   plan.registers = 64 + plan.queries * (queries + plan.keys + powers + plan.columns) / plan.threads;
   int64_t registers = registerLimit(target, plan.threads);
   if (instruction && !instruction->opaque && plan.registers > registers)
@@ -315,13 +318,24 @@ static SmallVector<LoweringConfigAttr> listAttentionConfigs(AttentionOp op, Targ
       add(block, {warps, 1}, stages, {1}, mma);
       add(block, {warps, 1}, stages, {0, 1}, mma);
     };
-    // Elements of a mask wait in registers, too.
-    bool fewWarps = widest <= 64 && !op.getMask();
+    // Elements of a mask wait in registers, too, and what is not copied asynchronously.
+    bool fewWarps = widest <= 64 && !op.getMask() && target.has("async_copy");
+    int64_t most = widest > 128 ? 32 : 64;
+    // One step of all keys shrinks nothing and needs no ring; two would be straight code, in
+    // which both hold their registers side by side.
+    int64_t allKeys = extents[op.getKeyLoop()];
+    if (allKeys > most && allKeys <= 2 * most && !op.getMask() && !op.getLengths() &&
+        op.getKeysBehind() < 0) {
+      if (widest <= 128 && isLarge)
+        addBoth({128, 2 * most}, 8, 1);
+      addBoth({16 * warps, 2 * most}, warps, 1);
+    }
     if (widest <= 128 && isLarge)
       for (int64_t stages : {2, 1})
-        addBoth({128, 64}, fewWarps ? 4 : 8, stages);
+        for (int64_t keys : {64, 32})
+          addBoth({128, keys}, fewWarps ? 4 : 8, stages);
     for (int64_t stages : {2, 1})
-      for (int64_t keys : {widest > 128 ? 32 : 64, 32, 16})
+      for (int64_t keys : {most, int64_t(32), int64_t(16)})
         addBoth({16 * warps, keys}, warps, stages);
   }
   for (int64_t block : {32, 16, 8})

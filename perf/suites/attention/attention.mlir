@@ -3,7 +3,8 @@
 //
 // Attention of halves: heads (of all images of a batch) x tokens x depth, 16384 tokens or more in all and 2048 columns of
 // heads, with and without a causal mask; the last 4096 keys; 8 heads of keys for 32 of queries; one query a head, or four, for 32768 keys,
-// which may lie in pages of 16; 8 sequences of up to 4096 keys, as they lie and in pages of 16.
+// which may lie in pages of 16; 8 sequences of up to 4096 keys, as they lie and in pages of 16; numbers of keys that no block of keys
+// divides, as many as queries or 77 of a text.
 
 #q = affine_map<(h, i, j, d, e) -> (h, i, d)>
 #k = affine_map<(h, i, j, d, e) -> (h, j, d)>
@@ -104,6 +105,18 @@ func.func @f16_d128_32768_causal_window_4096(%q: tensor<16x32768x128xf16>, %k: t
   %r = tilewright.attention ins(%q, %k, %v : tensor<16x32768x128xf16>, tensor<16x32768x128xf16>, tensor<16x32768x128xf16>)
       outs(%e : tensor<16x32768x128xf16>) {indexing_maps = [#q, #k, #v, #o], causal = "top_left", window = array<i64: 4095, -1>} -> tensor<16x32768x128xf16>
   return %r : tensor<16x32768x128xf16>
+}
+func.func @f16_d128_4000(%q: tensor<64x4000x128xf16>, %k: tensor<64x4000x128xf16>, %v: tensor<64x4000x128xf16>) -> tensor<64x4000x128xf16> {
+  %e = tensor.empty() : tensor<64x4000x128xf16>
+  %r = tilewright.attention ins(%q, %k, %v : tensor<64x4000x128xf16>, tensor<64x4000x128xf16>, tensor<64x4000x128xf16>)
+      outs(%e : tensor<64x4000x128xf16>) {indexing_maps = [#q, #k, #v, #o]} -> tensor<64x4000x128xf16>
+  return %r : tensor<64x4000x128xf16>
+}
+func.func @f16_d64_4096_keys_77(%q: tensor<128x4096x64xf16>, %k: tensor<128x77x64xf16>, %v: tensor<128x77x64xf16>) -> tensor<128x4096x64xf16> {
+  %e = tensor.empty() : tensor<128x4096x64xf16>
+  %r = tilewright.attention ins(%q, %k, %v : tensor<128x4096x64xf16>, tensor<128x77x64xf16>, tensor<128x77x64xf16>)
+      outs(%e : tensor<128x4096x64xf16>) {indexing_maps = [#q, #k, #v, #o]} -> tensor<128x4096x64xf16>
+  return %r : tensor<128x4096x64xf16>
 }
 func.func @f16_d256_512(%q: tensor<256x512x256xf16>, %k: tensor<256x512x256xf16>, %v: tensor<256x512x256xf16>) -> tensor<256x512x256xf16> {
   %e = tensor.empty() : tensor<256x512x256xf16>

@@ -154,26 +154,39 @@ Panels tilewright::planPanels(const KernelInfo &info, LoweringConfigAttr config,
   return panels;
 }
 
+/// The loop along which a product, or a reduction of one result, is summed, if there is one.
+static std::optional<unsigned> summedLoop(linalg::LinalgOp root) {
+  if (std::optional<Contraction> product = matchProduct(root)) {
+    if (product->perElement > 1 || product->k.size() != 1)
+      return std::nullopt;
+    return product->k.front();
+  }
+  SmallVector<unsigned> loops;
+  root.getReductionDims(loops);
+  if (loops.size() != 1 || root.getNumDpsInits() != 1)
+    return std::nullopt;
+  return loops.front();
+}
+
 std::optional<ChunkedSum> tilewright::chunkedSum(const KernelInfo &info) {
   linalg::LinalgOp root = info.getRoot();
-  std::optional<Contraction> product = matchProduct(root);
-  if (!product || info.split || product->perElement > 1 || product->k.size() != 1)
+  std::optional<unsigned> k = summedLoop(root);
+  if (!k || info.split)
     return std::nullopt;
-  unsigned k = product->k.front();
   // The matrix is contiguous along the result, and nothing else is summed.
   std::optional<unsigned> columns;
   for (OpOperand *input : root.getDpsInputOperands()) {
     AffineMap map = root.getMatchingIndexingMap(input);
-    if (map.getNumResults() == 2 && map.getDimPosition(0) == k)
+    if (map.getNumResults() == 2 && map.isProjectedPermutation() && map.getDimPosition(0) == *k)
       columns = map.getDimPosition(1);
   }
   if (!columns || !info.classes[info.getClasses(root)[*columns]].parallel)
     return std::nullopt;
   for (auto [loop, extent] : llvm::enumerate(promisedExtents(root)))
-    if (loop != k && loop != *columns && extent != 1)
+    if (loop != *k && loop != *columns && extent != 1)
       return std::nullopt;
   for (linalg::LinalgOp op : info.ops)
     if (op != root && op.getNumReductionLoops())
       return std::nullopt;
-  return ChunkedSum{k, *columns};
+  return ChunkedSum{*k, *columns};
 }

@@ -40,10 +40,10 @@ func.func @many(%x: tensor<?x?xbf16>, %y: tensor<?x?xbf16>) -> (tensor<?x?xbf16>
   return %r#0, %r#1, %r#2, %r#3 : tensor<?x?xbf16>, tensor<?x?xbf16>, tensor<?x?xbf16>, tensor<?x?xbf16>
 }
 
-// Whole lines of the result, two side by side where elements have 32 bits or more: registers of AVX-512 are lines, of which half as
-// many rows are read where the operand's rows share sets of a cache. Rows that are no whole number of lines are copied by registers.
-// CHECK: block tile {{.*}}, 8 x 32 elements a thread
-// CHECK: block tile {{.*}}, 8 x 32 elements a thread
+// Whole lines of the result, two side by side where elements have 32 bits or more: registers of AVX-512 are lines. Rows that are no
+// whole number of lines are copied by registers. A task has 64 columns of the result, so that lines are written next to each other.
+// CHECK: block tile 4096 x 64, 16 x 16 elements a thread
+// CHECK: block tile 4096 x 64, 8 x 32 elements a thread
 // CHECK: block tile {{.*}}, 16 x 16 elements a thread
 // CHECK: block tile {{.*}}, 8 x 32 elements a thread
 // CHECK: block tile {{.*}}, 16 x 16 elements a thread

@@ -51,20 +51,12 @@ static int64_t transposedRows(const KernelInfo &info, int64_t registers) {
 
 /// A tile that is copied from columns to rows: of registers each way, or of whole cache lines
 /// of the result where they are known to divide its rows, two of them next to each other if
-/// their elements have 32 or 64 bits. Longer registers are lines themselves; where the
-/// operand's rows share sets of a cache, half as many are read.
-static std::pair<int64_t, int64_t> copiedTile(int64_t columns, int64_t operandRow,
-                                              int64_t bytes, int64_t lanes) {
-  /// Lines so many bytes apart share a set of first-level caches of 32 KiB in eight ways, 48 in 12.
-  constexpr int64_t kLineBytes = 64, kSetBytes = 4 * 1024;
+/// their elements have 32 or 64 bits. Longer registers are lines themselves.
+static std::pair<int64_t, int64_t> copiedTile(int64_t columns, int64_t bytes, int64_t lanes) {
+  constexpr int64_t kLineBytes = 64;
   int64_t line = kLineBytes / bytes;
-  bool isLine = lanes >= line, shareSets = operandRow * bytes % kSetBytes == 0;
-  if (isLine && (!shareSets || bytes < 4 || columns % (2 * line)))
-    return {lanes, lanes};
-  if (isLine)
-    return {lanes / 2, 2 * line};
   for (int64_t width : {2 * line, line})
-    if (columns % width == 0 && (width == line || bytes >= 4))
+    if (lanes < line && columns % width == 0 && (width == line || bytes >= 4))
       return {lanes, width};
   return {lanes, lanes};
 }
@@ -118,8 +110,7 @@ enumerateTasks(const KernelInfo &info, TargetAttr target, bool reduces) {
   if (transposed && isCopy(info)) {
     int64_t bytes = bytesPerElement(info.getRoot().getDpsInits()[0].getType());
     std::tie(transposedLanes, transposedColumns) =
-        copiedTile(isStatic(loops.front()) ? nominalExtent(info, loops.front()) : 1,
-                   isStatic(*transposed) ? nominalExtent(info, *transposed) : 1, bytes,
+        copiedTile(isStatic(loops.front()) ? nominalExtent(info, loops.front()) : 1, bytes,
                    std::min(target.getFact("vector_bytes", 32) / bytes, rowsOfTile));
   }
   ArrayRef<unsigned> classes = info.getClasses(info.getRoot());
@@ -175,9 +166,16 @@ enumerateTasks(const KernelInfo &info, TargetAttr target, bool reduces) {
           block[loop] = thread[loop] = std::min(own, extent);
         }
         // A task goes on along the result's rows; where tiles are transposed along those of
-        // the operand: what is read is waited for, what is written is not.
+        // the operand, a few tiles side by side: lines that are written next to each other
+        // cost less than lines in as many pages.
+        constexpr int64_t kSideBySide = 64;
         SmallVector<unsigned> onward = loops;
         if (transposed) {
+          unsigned columns = loops.front();
+          block[columns] = std::max(
+              block[columns],
+              std::min<int64_t>(kSideBySide,
+                                llvm::PowerOf2Ceil(nominalExtent(info, columns))));
           llvm::erase(onward, *transposed);
           onward.insert(onward.begin(), *transposed);
         }

@@ -13,6 +13,9 @@
 // The last that reads it has the next rows brought there meanwhile:
 //
 //   scf.for %i … { %v = read %x[%row, %i] … memref.prefetch %x[%row + 2, %i] … }
+//
+// A tile that is transposed reads a line of each of its rows, more rows than processors
+// follow: the lines two further are brought there meanwhile.
 
 #include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Target/CPU/Passes.h"
@@ -33,6 +36,8 @@ namespace tilewright {
 
 using namespace mlir;
 using namespace tilewright;
+
+static constexpr int64_t kLineBytes = 64;
 
 /// A function that is a polynomial or more.
 static bool isCostly(Operation &op) {
@@ -168,7 +173,6 @@ static SmallVector<scf::ForOp> innermostLoops(func::FuncOp func) {
 
 /// Prefetches the tile that lies below the one that `read` reads, a line after the other.
 static void prefetchBelow(vector::TransferReadOp read) {
-  constexpr int64_t kLineBytes = 64;
   auto type = cast<MemRefType>(read.getBase().getType());
   VectorType tile = read.getVectorType();
   OpBuilder builder(read);
@@ -189,6 +193,48 @@ static void prefetchBelow(vector::TransferReadOp read) {
       memref::PrefetchOp::create(builder, loc, read.getBase(), ValueRange{inside, column},
                                  /*isWrite=*/false, /*localityHint=*/2, /*isDataCache=*/true);
     }
+  }
+}
+
+/// The dim of its rows, of a transposed read of whole lines: rows of its vectors lie across them.
+/// They are in pages of their own.
+static std::optional<unsigned> transposedRows(vector::TransferReadOp read) {
+  constexpr int64_t kPageBytes = 4096;
+  auto type = dyn_cast<MemRefType>(read.getBase().getType());
+  AffineMap map = read.getPermutationMap();
+  if (!type || map.getNumResults() != 2 || !map.isProjectedPermutation() || read.getMask() ||
+      map.getDimPosition(0) + 1 != type.getRank())
+    return std::nullopt;
+  int64_t bits = type.getElementTypeBitWidth(), columns = type.getShape().back();
+  if (bits < 8 || read.getVectorType().getDimSize(0) * bits % (8 * kLineBytes) ||
+      (!ShapedType::isDynamic(columns) && columns * bits / 8 < kPageBytes))
+    return std::nullopt;
+  return map.getDimPosition(1);
+}
+
+/// Prefetches what a transposed tile reads two lines further along its rows.
+static void prefetchAhead(vector::TransferReadOp read, unsigned rows) {
+  constexpr int64_t kAheadBytes = 2 * kLineBytes;
+  auto type = cast<MemRefType>(read.getBase().getType());
+  int64_t ahead = kAheadBytes * 8 / type.getElementTypeBitWidth();
+  // What is read now is asked for first.
+  OpBuilder builder(read->getContext());
+  builder.setInsertionPointAfter(read);
+  Location loc = read.getLoc();
+  auto number = [&](int64_t n) {
+    return Value(arith::ConstantIndexOp::create(builder, loc, n));
+  };
+  unsigned column = type.getRank() - 1;
+  Value end = memref::DimOp::create(builder, loc, read.getBase(), number(column));
+  Value last = arith::SubIOp::create(builder, loc, end, number(1));
+  SmallVector<Value> indices = read.getIndices();
+  Value next = arith::AddIOp::create(builder, loc, indices[column], number(ahead));
+  indices[column] = arith::MinSIOp::create(builder, loc, next, last);
+  Value first = indices[rows];
+  for (int64_t row = 0; row < read.getVectorType().getDimSize(1); ++row) {
+    indices[rows] = arith::AddIOp::create(builder, loc, first, number(row));
+    memref::PrefetchOp::create(builder, loc, read.getBase(), indices, /*isWrite=*/false,
+                               /*localityHint=*/2, /*isDataCache=*/true);
   }
 }
 
@@ -250,6 +296,8 @@ struct PrefetchRowsPass : tilewright::impl::PrefetchRowsPassBase<PrefetchRowsPas
       for (auto read : llvm::to_vector(first.getBody()->getOps<vector::TransferReadOp>()))
         if (isRowOfMatrix(read))
           prefetch(first, read, loops, access);
+        else if (std::optional<unsigned> rows = transposedRows(read))
+          prefetchAhead(read, *rows);
   }
 
   /// Tiles of a matrix whose rows of tiles a cache keeps.

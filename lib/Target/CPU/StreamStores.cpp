@@ -14,6 +14,12 @@
 //   if (address & 63) store … align 4
 //   else              store … align 64, !nontemporal
 //
+// Where all of these addresses are a buffer's and a number of whole lines, one test of the
+// buffers chooses between two copies of the kernel: branches between the stores of a tile
+// would keep its registers from being reused.
+//
+//   if ((%r & 63) | …) return kernel.unaligned(…)
+//
 // Other threads see these stores after a fence, which ends the kernel.
 
 #include "StreamStores.h"
@@ -24,11 +30,14 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicsX86.h"
+#include "llvm/Support/KnownBits.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 
 #include <numeric>
 
@@ -155,39 +164,110 @@ static void streamFloats16(llvm::IRBuilder<> &builder, llvm::StoreInst *store,
   }
 }
 
-void cpu::guardStreamedStores(llvm::Module &module, unsigned vectorBytes) {
-  llvm::SmallVector<llvm::StoreInst *> stores;
-  for (llvm::Function &function : module)
-    for (llvm::Instruction &instruction : llvm::instructions(function))
-      if (auto *store = dyn_cast<llvm::StoreInst>(&instruction))
-        if (store->hasMetadata(llvm::LLVMContext::MD_nontemporal))
-          stores.push_back(store);
-  llvm::SmallSetVector<llvm::Function *, 2> functions;
-  llvm::Align line(kLineBytes);
-  for (llvm::StoreInst *store : stores) {
-    functions.insert(store->getFunction());
-    if (store->getAlign() >= line)
-      continue;
-    llvm::IRBuilder<> builder(store);
-    llvm::Value *address =
-        builder.CreatePtrToInt(store->getPointerOperand(), builder.getInt64Ty());
-    llvm::Value *aligned = builder.CreateICmpEQ(
-        builder.CreateAnd(address, kLineBytes - 1), builder.getInt64(0));
-    llvm::Instruction *then, *otherwise;
-    llvm::SplitBlockAndInsertIfThenElse(aligned, store, &then, &otherwise);
-    builder.SetInsertPoint(then);
-    if (store->getValueOperand()->getType()->getScalarType()->is16bitFPTy()) {
-      streamFloats16(builder, store, vectorBytes);
-    } else {
-      auto *streamed = cast<llvm::StoreInst>(store->clone());
-      streamed->insertBefore(then->getIterator());
-      streamed->setAlignment(line);
-    }
-    store->moveBefore(otherwise->getIterator());
-    store->setMetadata(llvm::LLVMContext::MD_nontemporal, nullptr);
+/// Makes `store`, whose address is that of a line, one that passes the caches by.
+static void streamAligned(llvm::StoreInst *store, unsigned vectorBytes) {
+  if (!store->getValueOperand()->getType()->getScalarType()->is16bitFPTy()) {
+    store->setAlignment(llvm::Align(kLineBytes));
+    return;
   }
-  for (llvm::Function *function : functions)
-    for (llvm::BasicBlock &block : *function)
+  llvm::IRBuilder<> builder(store);
+  streamFloats16(builder, store, vectorBytes);
+  store->eraseFromParent();
+}
+
+/// An ordinary store.
+static void storeThroughCaches(llvm::StoreInst *store) {
+  store->setMetadata(llvm::LLVMContext::MD_nontemporal, nullptr);
+}
+
+/// Whether `address` is that of a line in `store`, found out where it is stored.
+static void guardStore(llvm::StoreInst *store, unsigned vectorBytes) {
+  llvm::IRBuilder<> builder(store);
+  llvm::Value *address =
+      builder.CreatePtrToInt(store->getPointerOperand(), builder.getInt64Ty());
+  llvm::Value *aligned =
+      builder.CreateICmpEQ(builder.CreateAnd(address, kLineBytes - 1), builder.getInt64(0));
+  llvm::Instruction *then, *otherwise;
+  llvm::SplitBlockAndInsertIfThenElse(aligned, store, &then, &otherwise);
+  auto *streamed = cast<llvm::StoreInst>(store->clone());
+  streamed->insertBefore(then->getIterator());
+  streamAligned(streamed, vectorBytes);
+  store->moveBefore(otherwise->getIterator());
+  storeThroughCaches(store);
+}
+
+/// The argument that `address` is a number of whole lines behind. Null if that is not known.
+static llvm::Argument *bufferOfLines(llvm::Value *address, const llvm::DataLayout &layout) {
+  llvm::APInt constant(64, 0);
+  while (auto *offset = dyn_cast<llvm::GEPOperator>(address)) {
+    llvm::SmallMapVector<llvm::Value *, llvm::APInt, 4> variables;
+    if (!offset->collectOffset(layout, 64, variables, constant))
+      return nullptr;
+    for (auto &[variable, scale] : variables)
+      if (llvm::computeKnownBits(variable, layout).countMinTrailingZeros() +
+              scale.countr_zero() < llvm::Log2_64(kLineBytes))
+        return nullptr;
+    address = offset->getPointerOperand();
+  }
+  return constant.urem(kLineBytes) == 0 ? dyn_cast<llvm::Argument>(address) : nullptr;
+}
+
+static llvm::SmallVector<llvm::StoreInst *> streamedStores(llvm::Function &function) {
+  llvm::SmallVector<llvm::StoreInst *> stores;
+  for (llvm::Instruction &instruction : llvm::instructions(function))
+    if (auto *store = dyn_cast<llvm::StoreInst>(&instruction))
+      if (store->hasMetadata(llvm::LLVMContext::MD_nontemporal))
+        stores.push_back(store);
+  return stores;
+}
+
+/// Leaves `function` to a copy of it that streams nothing where one of `buffers` does not begin
+/// with a line.
+static void splitByAlignment(llvm::Function &function,
+                             llvm::ArrayRef<llvm::Argument *> buffers) {
+  llvm::ValueToValueMapTy map;
+  llvm::Function *unaligned = llvm::CloneFunction(&function, map);
+  unaligned->setName(function.getName() + ".unaligned");
+  llvm::for_each(streamedStores(*unaligned), storeThroughCaches);
+
+  llvm::BasicBlock *body = &function.getEntryBlock();
+  auto *entry = llvm::BasicBlock::Create(function.getContext(), "", &function, body);
+  auto *leave = llvm::BasicBlock::Create(function.getContext(), "", &function, body);
+  llvm::IRBuilder<> builder(entry);
+  llvm::Value *bits = builder.getInt64(0);
+  for (llvm::Argument *buffer : buffers)
+    bits = builder.CreateOr(bits, builder.CreatePtrToInt(buffer, builder.getInt64Ty()));
+  llvm::Value *low = builder.CreateAnd(bits, kLineBytes - 1);
+  builder.CreateCondBr(builder.CreateICmpEQ(low, builder.getInt64(0)), body, leave);
+  builder.SetInsertPoint(leave);
+  llvm::SmallVector<llvm::Value *> arguments;
+  for (llvm::Argument &argument : function.args())
+    arguments.push_back(&argument);
+  builder.CreateCall(unaligned, arguments);
+  builder.CreateRetVoid();
+}
+
+void cpu::guardStreamedStores(llvm::Module &module, unsigned vectorBytes) {
+  for (llvm::Function &function : llvm::make_early_inc_range(module)) {
+    llvm::SmallVector<llvm::StoreInst *> stores = streamedStores(function);
+    if (stores.empty())
+      continue;
+    llvm::SmallSetVector<llvm::Argument *, 4> buffers;
+    for (llvm::StoreInst *store : stores)
+      buffers.insert(bufferOfLines(store->getPointerOperand(), module.getDataLayout()));
+    for (llvm::BasicBlock &block : function)
       if (auto *end = dyn_cast<llvm::ReturnInst>(block.getTerminator()))
         llvm::IRBuilder<>(end).CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {});
+    // The branches of shorter registers keep the two stores of a line together, which the
+    // code generator's scheduler would move apart.
+    bool isSplit = vectorBytes >= kLineBytes && !buffers.contains(nullptr) &&
+                   function.getReturnType()->isVoidTy();
+    if (isSplit)
+      splitByAlignment(function, buffers.getArrayRef());
+    for (llvm::StoreInst *store : stores)
+      if (isSplit || store->getAlign() >= llvm::Align(kLineBytes))
+        streamAligned(store, vectorBytes);
+      else
+        guardStore(store, vectorBytes);
+  }
 }

@@ -62,3 +62,42 @@ func.func private @TooLong(%x: memref<64x256xf32>, %r: memref<64x256xf32>, %row:
   }
   return
 }
+
+// A transposed tile reads a line of each of its rows and has the lines two further brought to a cache.
+// CHECK-LABEL: @Transposed
+// CHECK: scf.for
+// CHECK: %[[J:.*]] = arith.addi %{{.*}}, %c32
+// CHECK: %[[COLUMN:.*]] = arith.minsi %[[J]]
+// CHECK-COUNT-8: memref.prefetch %{{.*}}[%{{.*}}, %[[COLUMN]]], read, locality<2>, data : memref<64x2048xf32>
+// CHECK-NOT: memref.prefetch
+// CHECK: return
+func.func private @Transposed(%x: memref<64x2048xf32>, %r: memref<2048x64xf32>, %row: index)
+    attributes {tilewright.kernel, tilewright.access = ["read", "write"]} {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %c2048 = arith.constant 2048 : index
+  %f0 = arith.constant 0.0 : f32
+  scf.for %j = %c0 to %c2048 step %c16 {
+    %v = vector.transfer_read %x[%row, %j], %f0 {in_bounds = [true, true], permutation_map = affine_map<(d0, d1) -> (d1, d0)>} : memref<64x2048xf32>, vector<16x8xf32>
+    vector.transfer_write %v, %r[%j, %row] {in_bounds = [true, true]} : vector<16x8xf32>, memref<2048x64xf32>
+  }
+  return
+}
+
+// Of tiles with half of a line, each line would be asked for twice; short rows share pages.
+// CHECK-LABEL: @HalfLines
+// CHECK-NOT: memref.prefetch
+func.func private @HalfLines(%x: memref<64x2048xf32>, %r: memref<2048x64xf32>, %s: memref<64x64xf32>, %row: index)
+    attributes {tilewright.kernel, tilewright.access = ["read", "write", "read"]} {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %c64 = arith.constant 64 : index
+  %f0 = arith.constant 0.0 : f32
+  scf.for %j = %c0 to %c64 step %c16 {
+    %v = vector.transfer_read %x[%row, %j], %f0 {in_bounds = [true, true], permutation_map = affine_map<(d0, d1) -> (d1, d0)>} : memref<64x2048xf32>, vector<8x8xf32>
+    vector.transfer_write %v, %r[%j, %row] {in_bounds = [true, true]} : vector<8x8xf32>, memref<2048x64xf32>
+    %w = vector.transfer_read %s[%row, %j], %f0 {in_bounds = [true, true], permutation_map = affine_map<(d0, d1) -> (d1, d0)>} : memref<64x64xf32>, vector<16x8xf32>
+    vector.transfer_write %w, %r[%j, %row] {in_bounds = [true, true]} : vector<16x8xf32>, memref<2048x64xf32>
+  }
+  return
+}

@@ -141,7 +141,7 @@ func.func private @ReadInPlace(%a: tensor<457x8xf32>, %b: tensor<8x330xf32>, %o:
 
 // -----
 
-// Sums of the columns of a large matrix read eight rows of it at a time; where the sums of several results go on, columns of a tile.
+// Sums of the columns of a large matrix read eight rows of it at a time; those of two results all rows, of the columns of a tile.
 module attributes {tilewright.target = #tilewright.target<"cpu", "cpu", {subgroup = 1, max_threads = 1, shared_memory = 0, registers = 32, access_bytes = 64, vector_bytes = 64, l1_bytes = 32768, l2_bytes = 1048576, thread_memory = 1048576}>} {
 // CHECK-LABEL: func.func private @SumColumns(
 // CHECK: tilewright.lowering_config = #tilewright.lowering_config<strategy = reduction, block = [4096, 8], thread = [64, 1]>
@@ -156,9 +156,9 @@ func.func private @SumColumns(%x: tensor<1024x8192xf32>, %o: tensor<8192xf32>) -
 }
 // CHECK-LABEL: func.func private @SumColumnsTwice(
 // CHECK: tilewright.lowering_config = #tilewright.lowering_config<strategy = reduction, block = [128, 1], thread = [128, 1]>
-func.func private @SumColumnsTwice(%x: tensor<1024x8192xf32>, %o: tensor<8192xf32>) -> (tensor<8192xf32>, tensor<8192xf32>) attributes {tilewright.kernel} {
+func.func private @SumColumnsTwice(%x: tensor<1024x8192xf32>, %o: tensor<8192xf32>, %p: tensor<8192xf32>) -> (tensor<8192xf32>, tensor<8192xf32>) attributes {tilewright.kernel} {
   %r:2 = linalg.generic {indexing_maps = [affine_map<(j, k) -> (k, j)>, affine_map<(j, k) -> (j)>, affine_map<(j, k) -> (j)>], iterator_types = ["parallel", "reduction"]}
-      ins(%x : tensor<1024x8192xf32>) outs(%o, %o : tensor<8192xf32>, tensor<8192xf32>) {
+      ins(%x : tensor<1024x8192xf32>) outs(%o, %p : tensor<8192xf32>, tensor<8192xf32>) {
   ^bb0(%0: f32, %1: f32, %2: f32):
     %s = arith.addf %0, %1 : f32
     %m = arith.maximumf %0, %2 : f32

@@ -13,7 +13,7 @@
 //   %s = tilewright.scan ins(%v) init(%p) chunk(%c4096) outs(%e) {carried, dim = 1}
 //
 // in which chunks run side by side. That reads the input twice; where other dims alone
-// give many scans, or the dim is short, one pass of a thread each does. Of dynamic sizes the host
+// give many scans (on CPUs a few of elements side by side), or the dim is short, one pass of a thread each does. Of dynamic sizes the host
 // decides.
 
 #include "tilewright/Dialect/LookBack.h"
@@ -35,8 +35,9 @@ namespace tilewright {
 #include "tilewright/Dispatch/Passes.h.inc"
 } // namespace tilewright
 
-/// Scans up to here run through at once; as many scans fill a machine.
-static constexpr int64_t kShortScan = 256, kManyScans = 4096;
+/// Scans up to here run through at once; as many scans fill a machine. A few threads of a CPU
+/// that scan rows take most of what memory gives.
+static constexpr int64_t kShortScan = 256, kManyScans = 4096, kManyRows = 8;
 /// Chunks of scans up to (elements): about the square root, so that neither a chunk nor
 /// their totals are long.
 static constexpr std::pair<int64_t, int64_t> kChunks[] = {
@@ -49,7 +50,11 @@ public:
       : b(b), op(op), loc(op.getLoc()), input(op.getInput()), init(op.getInit()),
         element(op.getInputType().getElementType()),
         lookBack(target && target.has("forward_progress") &&
-                 op.getInputType().getDimSize(2) == 1 && element.isIntOrFloat()) {}
+                 op.getInputType().getDimSize(2) == 1 && element.isIntOrFloat()),
+        many(target && target.getFact("subgroup", 0) == 1 &&
+                     op.getInputType().getDimSize(2) == 1
+                 ? kManyRows
+                 : kManyScans) {}
   void split();
 
 private:
@@ -77,6 +82,8 @@ private:
   Value input, init;
   Type element;
   bool lookBack;
+  /// So many scans are not split.
+  int64_t many;
   SmallVector<OpFoldResult> sizes; // outer, along, inner
 };
 } // namespace
@@ -187,9 +194,9 @@ void ScanSplitter::split() {
   auto along = getConstantIntValue(sizes[1]);
   auto outer = getConstantIntValue(sizes[0]), inner = getConstantIntValue(sizes[2]);
   // A block has a row of its own where it looks back, however many there are.
-  bool isMany = !lookBack && ((outer && *outer >= kManyScans) ||
-                              (inner && *inner >= kManyScans) ||
-                              (outer && inner && *outer * *inner >= kManyScans));
+  bool isMany = !lookBack && ((outer && *outer >= many) ||
+                              (inner && *inner >= many) ||
+                              (outer && inner && *outer * *inner >= many));
   if ((along && *along <= kShortScan) || isMany)
     return;
   auto inParts = [&] { return lookBack ? inTiles() : inChunks(); };
@@ -199,7 +206,7 @@ void ScanSplitter::split() {
   if (!lookBack) {
     Value scans = toValue(multiply(sizes[0], sizes[2]));
     isLong = arith::AndIOp::create(b, loc, isLong,
-                                   compare(arith::CmpIPredicate::ult, scans, kManyScans));
+                                   compare(arith::CmpIPredicate::ult, scans, many));
   }
   auto branch = scf::IfOp::create(b, loc, op.getResultTypes(), isLong, /*withElseRegion=*/true);
   {

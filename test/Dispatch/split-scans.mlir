@@ -93,3 +93,30 @@ func.func @columns(%x: tensor<1x5000x3xf32>, %e: tensor<1x5000x3xf32>) -> tensor
   return %r : tensor<1x5000x3xf32>
 }
 }
+
+// -----
+
+// Threads of a CPU scan rows side by side from eight rows on; of another inner dim, scans are split as ever.
+module attributes {tilewright.target = #tilewright.target<"test", "cpu", {subgroup = 1}>} {
+// CHECK-LABEL: @rows_of_cpu
+// CHECK-NOT: chunk(
+// CHECK: return
+func.func @rows_of_cpu(%x: tensor<8x5000x1xf32>, %e: tensor<8x5000x1xf32>) -> tensor<8x5000x1xf32> {
+  %r = tilewright.scan ins(%x : tensor<8x5000x1xf32>) outs(%e : tensor<8x5000x1xf32>) {dim = 1 : i64} combine {
+  ^bb0(%sum: f32, %next: f32):
+    %c = arith.addf %sum, %next : f32
+    tilewright.combined %c : f32
+  } -> tensor<8x5000x1xf32>
+  return %r : tensor<8x5000x1xf32>
+}
+// CHECK-LABEL: @columns_of_cpu
+// CHECK: tilewright.scan {{.*}} totals
+func.func @columns_of_cpu(%x: tensor<8x5000x4xf32>, %e: tensor<8x5000x4xf32>) -> tensor<8x5000x4xf32> {
+  %r = tilewright.scan ins(%x : tensor<8x5000x4xf32>) outs(%e : tensor<8x5000x4xf32>) {dim = 1 : i64} combine {
+  ^bb0(%sum: f32, %next: f32):
+    %c = arith.addf %sum, %next : f32
+    tilewright.combined %c : f32
+  } -> tensor<8x5000x4xf32>
+  return %r : tensor<8x5000x4xf32>
+}
+}

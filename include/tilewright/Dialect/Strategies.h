@@ -54,7 +54,7 @@ inline StrategyTraits traitsOf(LoweringConfigAttr config) {
     traits.isVectorized = traits.chainsProducts = traits.ownsLoops = true;
     break;
   case Strategy::Irregular:
-    traits.isVectorized = traits.exchangesInMemory = true;
+    traits.isVectorized = traits.exchangesInMemory = traits.passesOnce = true;
     break;
   }
   return traits;

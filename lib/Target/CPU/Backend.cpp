@@ -204,6 +204,7 @@ public:
     pm.addNestedPass<func::FuncOp>(createFlattenArgumentsPass());
     pm.addNestedPass<func::FuncOp>(createLowerTilesPass());
     pm.addNestedPass<func::FuncOp>(createUnrollVectorsPass());
+    pm.addNestedPass<func::FuncOp>(createScanVectorsPass());
     // What NEON and SVE store past caches is not known to be faster.
     if (target.getText("triple").empty())
       pm.addNestedPass<func::FuncOp>(createStreamStoresPass());

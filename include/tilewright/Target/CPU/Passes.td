@@ -90,6 +90,16 @@ def Avx512MathPass : Pass<"tilewright-avx512-math", "::mlir::func::FuncOp"> {
                            "mlir::vector::VectorDialect"];
 }
 
+def ScanVectorsPass : Pass<"tilewright-scan-vectors", "::mlir::func::FuncOp"> {
+  let summary = "scans of elements side by side go on a cache line at a time";
+  let description = [{
+    The elements of a line are combined with those before them within a vector, and then with
+    what is before the line. The combiner is associative; the order of elements stays.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect",
+                           "mlir::scf::SCFDialect", "mlir::vector::VectorDialect"];
+}
+
 def StreamStoresPass : Pass<"tilewright-stream-stores", "::mlir::func::FuncOp"> {
   let summary = "stores of large results pass the caches by";
   let description = [{

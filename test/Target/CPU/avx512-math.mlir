@@ -17,3 +17,21 @@ func.func private @OfOtherTypes(%x: vector<8xf64>) -> vector<8xf64> attributes {
   %e = math.exp %x : vector<8xf64>
   return %e : vector<8xf64>
 }
+
+// A polynomial for each sixteenth of the range, whose coefficients are looked up in registers.
+// CHECK-LABEL: @Erf
+// CHECK-NOT: math.erf
+// CHECK-COUNT-12: llvm.call_intrinsic "llvm.x86.avx512.permvar.sf.512"(%{{.*}}, %{{.*}}) : (vector<16xf32>, vector<16xi32>) -> vector<16xf32>
+// CHECK-NOT: llvm.call_intrinsic
+// CHECK: return
+func.func private @Erf(%x: vector<32xf32>) -> vector<32xf32> attributes {tilewright.kernel} {
+  %e = math.erf %x : vector<32xf32>
+  return %e : vector<32xf32>
+}
+
+// CHECK-LABEL: @ErfOfPartsOfRegisters
+// CHECK: math.erf %{{.*}} : vector<8xf32>
+func.func private @ErfOfPartsOfRegisters(%x: vector<8xf32>) -> vector<8xf32> attributes {tilewright.kernel} {
+  %e = math.erf %x : vector<8xf32>
+  return %e : vector<8xf32>
+}

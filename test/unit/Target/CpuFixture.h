@@ -9,7 +9,8 @@
 #include "tilewright/Target/Compile.h"
 
 struct CpuFixture : MockRuntimeTest {
-  /// Compiles all kernels of a program in block form for x86-64-v3.
+  std::string targetSpec = "cpu:x86-64-v3";
+  /// Compiles all kernels of a program in block form for this target.
   bool compile(const std::string &text) {
     TargetRegistry registry = createTargetRegistry();
     DialectRegistry dialects;
@@ -18,7 +19,7 @@ struct CpuFixture : MockRuntimeTest {
     return load(text, [&](ModuleOp module, HostOptions options)
                           -> FailureOr<HostProgram> {
       llvm::Expected<ParsedTarget> target =
-          registry.parse(&context, "cpu:x86-64-v3");
+          registry.parse(&context, targetSpec);
       if (!target) {
         llvm::consumeError(target.takeError());
         return failure();

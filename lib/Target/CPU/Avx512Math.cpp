@@ -1,12 +1,13 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Functions for which AVX-512 has an instruction, of rows of f32. These compute the same values
-// as the expansions do:
+// Functions of rows of f32 for which AVX-512 has instructions:
 //
 //   %m = arith.maxnumf %x, %y : vector<2x64xf32>  ->  a call of llvm.maxnum for each row
-//   %e = math.exp %x                              ->  e^r as ever; 2^n by llvm.ldexp, which
-//                                                     is vscalefps, in place of two products
+//   %r = vector.reduction <maxnumf>, %x, %init    ->  of halves, quarters, … of a register
+//   %e = math.exp %x                              ->  e^r in fewer steps than the expansion;
+//                                                     2^n by llvm.ldexp, which is vscalefps,
+//                                                     in place of two products
 //
 // A register holds a table of sixteen numbers, which vpermps looks up: polynomials of a low
 // degree for each sixteenth of the argument's range in place of one for all of it.
@@ -65,6 +66,28 @@ static void replaceByRows(PatternRewriter &rewriter, Operation *op,
   }
   rewriter.replaceOp(op, fromRows(rewriter, loc, cast<VectorType>(op->getResult(0).getType()),
                                   rows));
+}
+
+/// e^r for |r| <= ln(2) / 2: of least error among the polynomials of degree 6 that are 1 + r near
+/// 0, 3e-9.
+static constexpr double kExpSeries[] = {1,            1,            0.4999999343, 0.166665204,
+                                        0.0416683908, 0.0083687452, 0.001381454008};
+
+/// Beyond the bounds, the result is infinite or rounds to zero. Values are within a unit in the
+/// last place, as those of the expansion are.
+static Value expOfRow(OpBuilder &builder, Location loc, Value row) {
+  using tilewright::math::Float;
+  tilewright::math::MathBuilder m(builder, loc, row.getType());
+  Float x = m(row), magic = m(0x1.8p23);
+  x = select(x > m(89), m(89), x);
+  x = select(x < m(-104), m(-104), x);
+  // The nearest integer to x / ln 2, as a float and in the low bits; ln 2 as a sum.
+  Float shifted = fma(x, m(1.4426950408889634), magic), n = shifted - magic;
+  Float r = fma(-n, m(0.693138122558593750), x);
+  r = fma(-n, m(9.05800061445916e-06), r);
+  Float power = tilewright::math::polynomial(r, kExpSeries);
+  return callIntrinsic(builder, loc, "llvm.ldexp", row.getType(),
+                       {power.value, (m.toBits(shifted) - m.toBits(magic)).value});
 }
 
 /// erf(a) / a = c[0] + c[1] d + … + c[5] d^5 for a = k / 4 + d, |d| <= 1/8, of each k: relative
@@ -140,6 +163,34 @@ template <typename Op> struct CallOfRows : OpRewritePattern<Op> {
   StringRef name;
 };
 
+/// LLVM takes the elements one after the other, each of which waits for the one before it.
+struct ReduceByHalves : OpRewritePattern<vector::ReductionOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(vector::ReductionOp op,
+                                PatternRewriter &rewriter) const override {
+    bool isMax = op.getKind() == vector::CombiningKind::MAXNUMF;
+    VectorType type = op.getSourceVectorType();
+    if (!(isMax || op.getKind() == vector::CombiningKind::MINNUMF) || !isSingle(type) ||
+        !llvm::isPowerOf2_64(type.getNumElements()))
+      return rewriter.notifyMatchFailure(op, "no greatest or least number of a row of f32");
+    Location loc = op.getLoc();
+    auto combine = [&](Value a, Value b) -> Value {
+      return isMax ? Value(arith::MaxNumFOp::create(rewriter, loc, a, b))
+                   : Value(arith::MinNumFOp::create(rewriter, loc, a, b));
+    };
+    Value row = op.getVector();
+    for (int64_t half = type.getNumElements() / 2; half; half /= 2) {
+      auto low = llvm::to_vector(llvm::seq<int64_t>(0, half));
+      auto high = llvm::to_vector(llvm::seq<int64_t>(half, 2 * half));
+      row = combine(vector::ShuffleOp::create(rewriter, loc, row, row, low),
+                    vector::ShuffleOp::create(rewriter, loc, row, row, high));
+    }
+    Value result = vector::ExtractOp::create(rewriter, loc, row, int64_t(0));
+    rewriter.replaceOp(op, op.getAcc() ? combine(result, op.getAcc()) : result);
+    return success();
+  }
+};
+
 struct ExpOfRows : OpRewritePattern<mlir::math::ExpOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(mlir::math::ExpOp op,
@@ -147,11 +198,7 @@ struct ExpOfRows : OpRewritePattern<mlir::math::ExpOp> {
     if (!isSingle(op.getType()))
       return rewriter.notifyMatchFailure(op, "no vectors of f32");
     replaceByRows(rewriter, op, [&](ArrayRef<Value> rows) {
-      Type type = rows.front().getType();
-      tilewright::math::MathBuilder builder(rewriter, op.getLoc(), type);
-      tilewright::math::ScaledExp exp = tilewright::math::scaledExp(builder(rows.front()));
-      return callIntrinsic(rewriter, op.getLoc(), "llvm.ldexp", type,
-                           {exp.significand.value, exp.exponent.value});
+      return expOfRow(rewriter, op.getLoc(), rows.front());
     });
     return success();
   }
@@ -179,7 +226,7 @@ struct Avx512MathPass : tilewright::impl::Avx512MathPassBase<Avx512MathPass> {
     RewritePatternSet patterns(&getContext());
     patterns.add<CallOfRows<arith::MaxNumFOp>>(&getContext(), "llvm.maxnum");
     patterns.add<CallOfRows<arith::MinNumFOp>>(&getContext(), "llvm.minnum");
-    patterns.add<ExpOfRows, ErfOfRows>(&getContext());
+    patterns.add<ReduceByHalves, ExpOfRows, ErfOfRows>(&getContext());
     if (failed(applyPatternsBounded(func, std::move(patterns), "lower",
                                     "choice of native functions")))
       signalPassFailure();

@@ -96,17 +96,12 @@ static Float clamp(Float x, double low, double high) {
   return select(x < m(low), m(low), x);
 }
 
-ScaledExp tilewright::math::scaledExp(Float x) {
+Float tilewright::math::exp(Float x) {
   MathBuilder &m = *x.builder;
   // Beyond these, the result is infinite or rounds to zero.
   x = m.isDouble ? clamp(x, -746, 710) : clamp(x, -104, 89);
   Reduced reduced = reduceExp(x);
-  return {expm1Series(reduced.rest) + m(1), reduced.exponent};
-}
-
-Float tilewright::math::exp(Float x) {
-  ScaledExp result = scaledExp(x);
-  return scale(result.significand, result.exponent);
+  return scale(expm1Series(reduced.rest) + m(1), reduced.exponent);
 }
 
 /// 2^(x + low) for |low| much smaller than 1.

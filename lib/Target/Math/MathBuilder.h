@@ -202,12 +202,6 @@ Float polynomial(Float x, llvm::ArrayRef<double> coefficients);
 //===----------------------------------------------------------------------===//
 
 Float exp(Float x);
-/// e^x = significand * 2^exponent, for targets that have an instruction for the product.
-struct ScaledExp {
-  Float significand;
-  Bits exponent;
-};
-ScaledExp scaledExp(Float x);
 Float exp2(Float x);
 /// Of f32: 2^x where that is a normal number, and zero, or less than the least of these,
 /// where it is less. Half of the operations of `exp2`.

@@ -196,6 +196,7 @@ public:
   void buildLowering(OpPassManager &pm, TargetAttr target,
                      const BackendOptions &options) const override {
     pm.addPass(createCallLibrariesPass());
+    pm.addNestedPass<func::FuncOp>(createFuseRowLoopsPass());
     KeepComputedRowsPassOptions keep;
     keep.bytes = target.getFact("l2_bytes", 256 * 1024) / 4;
     pm.addNestedPass<func::FuncOp>(createKeepComputedRowsPass(keep));

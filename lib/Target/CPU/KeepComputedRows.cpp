@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A kernel that sums up a row and then writes it computes what both need twice. A
-// transcendental function costs more than a store to a cache and a load: its values are
-// kept, a tile for each step of the loop, where a row of them fits there.
+// transcendental function, or a few steps, cost more than a store to a cache and a load:
+// their values are kept, a tile for each step of the loop, where a row of them fits there.
 //
 //   scf.for %i … { %e = math.exp %d, sum }         %rows = memref.alloca : memref<128x2x64xf32>
 //   scf.for %i … { %e = math.exp %d, write }  ->   scf.for %i … { %e = math.exp %d, sum, write to %rows }
@@ -16,6 +16,8 @@
 //
 // A tile that is transposed reads a line of each of its rows, more rows than processors
 // follow: the lines two further are brought there meanwhile.
+
+#include "RowLoops.h"
 
 #include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Target/CPU/Passes.h"
@@ -36,6 +38,7 @@ namespace tilewright {
 
 using namespace mlir;
 using namespace tilewright;
+using namespace tilewright::cpu;
 
 static constexpr int64_t kLineBytes = 64;
 
@@ -48,75 +51,28 @@ static bool isCostly(Operation &op) {
          isa<VectorType>(op.getResult(0).getType());
 }
 
-namespace {
-/// Two loops over the same steps, and what of the second the first computes, too.
-class Twins {
-public:
-  Twins(scf::ForOp first, scf::ForOp second, ArrayAttr access)
-      : first(first), second(second), access(access) {}
+/// Vector instructions that compute `value` out of what a loop reads.
+static double stepsOf(Value value, scf::ForOp loop) {
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getBlock() != loop.getBody() || !isPure(op) || !isa<VectorType>(value.getType()))
+    return 0;
+  // Conversions from and to 16 bits take two.
+  double steps = isa<CastOpInterface>(op) ? 2 : OpTrait::hasElementwiseMappableTraits(op);
+  for (Value operand : op->getOperands())
+    steps += stepsOf(operand, loop);
+  return steps;
+}
 
-  /// Whether `a` in the first loop is `b` in the second at the same step.
-  bool areEqual(Value a, Value b) {
-    if (a == first.getInductionVar() && b == second.getInductionVar())
-      return true;
-    Operation *x = a.getDefiningOp(), *y = b.getDefiningOp();
-    bool outside = !x || x->getBlock() != first.getBody();
-    if (outside || !y || y->getBlock() != second.getBody())
-      return a == b && first.isDefinedOutsideOfLoop(a);
-    if (x->getName() != y->getName() || x->getNumRegions() ||
-        x->getAttrDictionary() != y->getAttrDictionary() ||
-        x->getResultTypes() != y->getResultTypes() ||
-        x->getNumOperands() != y->getNumOperands() ||
-        cast<OpResult>(a).getResultNumber() != cast<OpResult>(b).getResultNumber() ||
-        !(isMemoryEffectFree(x) || isReadOfInput(x)))
-      return false;
-    return llvm::all_of(llvm::zip_equal(x->getOperands(), y->getOperands()),
-                        [&](auto pair) {
-                          return areEqual(std::get<0>(pair), std::get<1>(pair));
-                        });
-  }
-
-  /// Whether `x` in the first loop reads what `y` does in the second at the same step, with
-  /// whatever padding.
-  bool haveSameTile(vector::TransferReadOp x, vector::TransferReadOp y) {
-    return isReadOfInput(x) && x.getBase() == y.getBase() &&
-           x.getVectorType() == y.getVectorType() &&
-           x.getPermutationMap() == y.getPermutationMap() &&
-           llvm::all_of(llvm::zip_equal(x.getIndices(), y.getIndices()), [&](auto pair) {
-             return areEqual(std::get<0>(pair), std::get<1>(pair));
-           });
-  }
-
-private:
-  /// Of an argument that the kernel does not write.
-  bool isReadOfInput(Operation *op) const {
-    auto read = dyn_cast<vector::TransferReadOp>(op);
-    auto argument = read ? dyn_cast<BlockArgument>(read.getBase()) : nullptr;
-    return argument && isa<func::FuncOp>(argument.getOwner()->getParentOp()) &&
-           argument.getArgNumber() < access.size() &&
-           cast<StringAttr>(access[argument.getArgNumber()]).getValue() == "read";
-  }
-
-  scf::ForOp first, second;
-  ArrayAttr access;
-};
-} // namespace
-
-/// Steps of loops whose bounds are the same numbers.
-static std::optional<int64_t> commonSteps(scf::ForOp a, scf::ForOp b) {
-  const std::pair<Value, Value> bounds[] = {{a.getLowerBound(), b.getLowerBound()},
-                                            {a.getUpperBound(), b.getUpperBound()},
-                                            {a.getStep(), b.getStep()}};
-  int64_t numbers[3];
-  for (auto [at, pair] : llvm::enumerate(bounds)) {
-    std::optional<int64_t> number = getConstantIntValue(pair.first);
-    if (!number || getConstantIntValue(pair.second) != number)
-      return std::nullopt;
-    numbers[at] = *number;
-  }
-  if (numbers[0] != 0 || numbers[2] <= 0)
-    return std::nullopt;
-  return llvm::divideCeil(numbers[1], numbers[2]);
+/// Whether it pays to store and load what `op` of a loop computes.
+static bool isWorthKeeping(Operation &op, scf::ForOp loop) {
+  constexpr double kStoreAndLoad = 6;
+  if (isCostly(op))
+    return true;
+  if (op.getNumResults() != 1 || !OpTrait::hasElementwiseMappableTraits(&op))
+    return false;
+  Type element = getElementTypeOrSelf(op.getResult(0).getType());
+  return element.isIntOrFloat() && element.getIntOrFloatBitWidth() >= 8 &&
+         stepsOf(op.getResult(0), loop) > kStoreAndLoad;
 }
 
 /// The indices of the tile of this step.
@@ -128,9 +84,8 @@ static SmallVector<Value> tileIndices(OpBuilder &builder, scf::ForOp loop, int64
   return indices;
 }
 
-/// Keeps `value` of the first loop and reads it in place of `again`.
-static void keep(Operation *value, Operation *again, scf::ForOp first, scf::ForOp second,
-                 int64_t steps) {
+/// Keeps `value` of a loop, a tile for each of its steps.
+static Value store(Operation *value, scf::ForOp first, int64_t steps) {
   auto type = cast<VectorType>(value->getResult(0).getType());
   Location loc = value->getLoc();
   SmallVector<int64_t> shape = {steps};
@@ -145,7 +100,15 @@ static void keep(Operation *value, Operation *again, scf::ForOp first, scf::ForO
   vector::TransferWriteOp::create(builder, loc, value->getResult(0), rows,
                                   tileIndices(builder, first, type.getRank()),
                                   ArrayRef<bool>(inBounds));
-  builder.setInsertionPoint(again);
+  return rows;
+}
+
+/// Reads in place of `again` what is kept in `rows`.
+static void load(Value rows, Operation *again, scf::ForOp second) {
+  auto type = cast<VectorType>(again->getResult(0).getType());
+  Location loc = again->getLoc();
+  OpBuilder builder(again);
+  SmallVector<bool> inBounds(type.getRank(), true);
   Value pad = arith::ConstantOp::create(builder, loc,
                                         builder.getZeroAttr(type.getElementType()));
   Value read = vector::TransferReadOp::create(
@@ -159,16 +122,6 @@ static void eraseUnused(scf::ForOp loop) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*loop.getBody())))
     if (isOpTriviallyDead(&op))
       op.erase();
-}
-
-/// Innermost loops, those of a block in order.
-static SmallVector<scf::ForOp> innermostLoops(func::FuncOp func) {
-  SmallVector<scf::ForOp> loops;
-  func.walk([&](scf::ForOp loop) {
-    if (loop.getBody()->getOps<scf::ForOp>().empty())
-      loops.push_back(loop);
-  });
-  return loops;
 }
 
 /// Prefetches the tile that lies below the one that `read` reads, a line after the other.
@@ -247,6 +200,7 @@ struct KeepComputedRowsPass : tilewright::impl::KeepComputedRowsPassBase<KeepCom
     if (!isKernel(func) || func.isExternal() || !access)
       return;
     SmallVector<scf::ForOp> loops = innermostLoops(func);
+    kept.clear();
     int64_t left = bytes;
     for (size_t j = 1; j < loops.size(); ++j)
       for (size_t i = 0; i < j; ++i)
@@ -261,27 +215,43 @@ struct KeepComputedRowsPass : tilewright::impl::KeepComputedRowsPassBase<KeepCom
     Twins twins(first, second, access);
     SmallVector<Operation *> again;
     for (Operation &op : llvm::reverse(*second.getBody()))
-      if (isCostly(op))
+      if (isWorthKeeping(op, second))
         again.push_back(&op);
     for (Operation *candidate : again) {
       // Of an op that is unused by now, another that needs it is kept.
       if (candidate->use_empty())
         continue;
       for (Operation &op : *first.getBody()) {
-        if (!isCostly(op) || !twins.areEqual(op.getResult(0), candidate->getResult(0)))
+        if (!isWorthKeeping(op, first) ||
+            !twins.areEqual(op.getResult(0), candidate->getResult(0)))
           continue;
-        auto type = cast<VectorType>(op.getResult(0).getType());
-        int64_t size =
-            *steps * type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
-        if (size > left)
+        if (!keep(&op, candidate, first, second, *steps, left))
           break;
-        left -= size;
-        keep(&op, candidate, first, second, *steps);
         eraseUnused(second);
         return keepCommon(first, second, access, left);
       }
     }
   }
+
+  /// Keeps `value` of the first loop, once, and reads it in place of `again` of the second. False
+  /// if there is no room for it.
+  bool keep(Operation *value, Operation *again, scf::ForOp first, scf::ForOp second,
+            int64_t steps, int64_t &left) {
+    Value &rows = kept[value];
+    if (!rows) {
+      auto type = cast<VectorType>(value->getResult(0).getType());
+      int64_t size =
+          steps * type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+      if (size > left)
+        return false;
+      left -= size;
+      rows = store(value, first, steps);
+    }
+    load(rows, again, second);
+    return true;
+  }
+
+  llvm::DenseMap<Operation *, Value> kept;
 };
 
 struct PrefetchRowsPass : tilewright::impl::PrefetchRowsPassBase<PrefetchRowsPass> {

@@ -18,6 +18,18 @@ func.func private @OfOtherTypes(%x: vector<8xf64>) -> vector<8xf64> attributes {
   return %e : vector<8xf64>
 }
 
+// By halves: of 16 lanes in four steps.
+// CHECK-LABEL: @Greatest
+// CHECK: vector.shuffle %{{.*}} [0, 1, 2, 3, 4, 5, 6, 7]
+// CHECK-COUNT-4: llvm.call_intrinsic "llvm.maxnum"
+// CHECK-NOT: vector.reduction
+// CHECK: %[[R:.*]] = vector.extract
+// CHECK: arith.maxnumf %[[R]], %arg1
+func.func private @Greatest(%x: vector<16xf32>, %m: f32) -> f32 attributes {tilewright.kernel} {
+  %r = vector.reduction <maxnumf>, %x, %m : vector<16xf32> into f32
+  return %r : f32
+}
+
 // A polynomial for each sixteenth of the range, whose coefficients are looked up in registers.
 // CHECK-LABEL: @Erf
 // CHECK-NOT: math.erf

@@ -55,12 +55,22 @@ def UnrollVectorsPass : Pass<"tilewright-unroll-vectors", "::mlir::func::FuncOp"
                            "mlir::vector::VectorDialect", "mlir::ub::UBDialect"];
 }
 
+def FuseRowLoopsPass : Pass<"tilewright-fuse-row-loops", "::mlir::func::FuncOp"> {
+  let summary = "loops over the same tiles become one where they do not wait for each other";
+  let description = [{
+    Of two loops one after the other that read the same tiles of a row, the second moves into
+    the first where it needs nothing that the first computes and writes nothing. What both
+    compute is computed once.
+  }];
+  let dependentDialects = ["mlir::scf::SCFDialect", "mlir::vector::VectorDialect"];
+}
+
 def KeepComputedRowsPass : Pass<"tilewright-keep-computed-rows", "::mlir::func::FuncOp"> {
   let summary = "what two loops over a row compute is computed once";
   let description = [{
     Transcendental functions of the same values in two loops one after the other, as the
-    sum and the result of a softmax have, are stored in the first and read in the
-    second.
+    sum and the result of a softmax have, and what takes more steps than a store and a load,
+    are stored in the first and read in the others.
   }];
   let options = [Option<"bytes", "bytes", "int64_t", "256 * 1024",
                         "the most that a block may keep">];

@@ -1,0 +1,99 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Loops over the tiles of a row, one after the other.
+
+#ifndef TILEWRIGHT_LIB_TARGET_CPU_ROWLOOPS_H
+#define TILEWRIGHT_LIB_TARGET_CPU_ROWLOOPS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace tilewright::cpu {
+using namespace mlir;
+
+/// Of an argument that the kernel does not write.
+inline bool isReadOfInput(Operation *op, ArrayAttr access) {
+  auto read = dyn_cast<vector::TransferReadOp>(op);
+  auto argument = read ? dyn_cast<BlockArgument>(read.getBase()) : nullptr;
+  return argument && isa<func::FuncOp>(argument.getOwner()->getParentOp()) &&
+         argument.getArgNumber() < access.size() &&
+         cast<StringAttr>(access[argument.getArgNumber()]).getValue() == "read";
+}
+
+/// Two loops over the same steps, and what of the second the first computes, too.
+class Twins {
+public:
+  Twins(scf::ForOp first, scf::ForOp second, ArrayAttr access)
+      : first(first), second(second), access(access) {}
+
+  /// Whether `a` in the first loop is `b` in the second at the same step.
+  bool areEqual(Value a, Value b) {
+    if (a == first.getInductionVar() && b == second.getInductionVar())
+      return true;
+    Operation *x = a.getDefiningOp(), *y = b.getDefiningOp();
+    bool outside = !x || x->getBlock() != first.getBody();
+    if (outside || !y || y->getBlock() != second.getBody())
+      return a == b && first.isDefinedOutsideOfLoop(a);
+    if (x->getName() != y->getName() || x->getNumRegions() ||
+        x->getAttrDictionary() != y->getAttrDictionary() ||
+        x->getResultTypes() != y->getResultTypes() ||
+        x->getNumOperands() != y->getNumOperands() ||
+        cast<OpResult>(a).getResultNumber() != cast<OpResult>(b).getResultNumber() ||
+        !(isMemoryEffectFree(x) || isReadOfInput(x, access)))
+      return false;
+    return llvm::all_of(llvm::zip_equal(x->getOperands(), y->getOperands()),
+                        [&](auto pair) {
+                          return areEqual(std::get<0>(pair), std::get<1>(pair));
+                        });
+  }
+
+  /// Whether `x` in the first loop reads what `y` does in the second at the same step, with
+  /// whatever padding.
+  bool haveSameTile(vector::TransferReadOp x, vector::TransferReadOp y) {
+    return isReadOfInput(x, access) && x.getBase() == y.getBase() &&
+           x.getVectorType() == y.getVectorType() &&
+           x.getPermutationMap() == y.getPermutationMap() &&
+           llvm::all_of(llvm::zip_equal(x.getIndices(), y.getIndices()), [&](auto pair) {
+             return areEqual(std::get<0>(pair), std::get<1>(pair));
+           });
+  }
+
+private:
+  scf::ForOp first, second;
+  ArrayAttr access;
+};
+
+/// Steps of loops whose bounds are the same numbers.
+inline std::optional<int64_t> commonSteps(scf::ForOp a, scf::ForOp b) {
+  const std::pair<Value, Value> bounds[] = {{a.getLowerBound(), b.getLowerBound()},
+                                            {a.getUpperBound(), b.getUpperBound()},
+                                            {a.getStep(), b.getStep()}};
+  int64_t numbers[3];
+  for (auto [at, pair] : llvm::enumerate(bounds)) {
+    std::optional<int64_t> number = getConstantIntValue(pair.first);
+    if (!number || getConstantIntValue(pair.second) != number)
+      return std::nullopt;
+    numbers[at] = *number;
+  }
+  if (numbers[0] != 0 || numbers[2] <= 0)
+    return std::nullopt;
+  return llvm::divideCeil(numbers[1], numbers[2]);
+}
+
+/// Innermost loops, those of a block in order.
+inline SmallVector<scf::ForOp> innermostLoops(func::FuncOp func) {
+  SmallVector<scf::ForOp> loops;
+  func.walk([&](scf::ForOp loop) {
+    if (loop.getBody()->getOps<scf::ForOp>().empty())
+      loops.push_back(loop);
+  });
+  return loops;
+}
+
+} // namespace tilewright::cpu
+
+#endif

@@ -14,9 +14,9 @@
 //   if (address & 63) store … align 4
 //   else              store … align 64, !nontemporal
 //
-// Where all of these addresses are a buffer's and a number of whole lines, one test of the
-// buffers chooses between two copies of the kernel: branches between the stores of a tile
-// would keep its registers from being reused.
+// Where all of these addresses are a buffer's and a number of whole lines, and a tile that was
+// transposed is stored at once, one test of the buffers chooses between two copies of the
+// kernel: branches between so many stores would keep registers from being reused.
 //
 //   if ((%r & 63) | …) return kernel.unaligned(…)
 //
@@ -247,6 +247,15 @@ static void splitByAlignment(llvm::Function &function,
   builder.CreateRetVoid();
 }
 
+/// Whether a block stores as many lines as a transposed tile has.
+static bool storesTiles(llvm::ArrayRef<llvm::StoreInst *> stores) {
+  constexpr unsigned kLines = 16;
+  llvm::SmallDenseMap<llvm::BasicBlock *, unsigned> counts;
+  return llvm::any_of(stores, [&](llvm::StoreInst *store) {
+    return ++counts[store->getParent()] >= kLines;
+  });
+}
+
 void cpu::guardStreamedStores(llvm::Module &module, unsigned vectorBytes) {
   for (llvm::Function &function : llvm::make_early_inc_range(module)) {
     llvm::SmallVector<llvm::StoreInst *> stores = streamedStores(function);
@@ -259,9 +268,9 @@ void cpu::guardStreamedStores(llvm::Module &module, unsigned vectorBytes) {
       if (auto *end = dyn_cast<llvm::ReturnInst>(block.getTerminator()))
         llvm::IRBuilder<>(end).CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {});
     // The branches of shorter registers keep the two stores of a line together, which the
-    // code generator's scheduler would move apart.
-    bool isSplit = vectorBytes >= kLineBytes && !buffers.contains(nullptr) &&
-                   function.getReturnType()->isVoidTy();
+    // code generator's scheduler would move apart; of a few stores, these from each other.
+    bool isSplit = vectorBytes >= kLineBytes && storesTiles(stores) &&
+                   !buffers.contains(nullptr) && function.getReturnType()->isVoidTy();
     if (isSplit)
       splitByAlignment(function, buffers.getArrayRef());
     for (llvm::StoreInst *store : stores)

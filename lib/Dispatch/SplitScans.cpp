@@ -13,8 +13,8 @@
 //   %s = tilewright.scan ins(%v) init(%p) chunk(%c4096) outs(%e) {carried, dim = 1}
 //
 // in which chunks run side by side. That reads the input twice; where other dims alone
-// give many scans (on CPUs a few of elements side by side), or the dim is short, one pass of a thread each does. Of dynamic sizes the host
-// decides.
+// give many scans (on CPUs a few of elements side by side), or the dim is short, one pass of a
+// thread each does. Of dynamic sizes the host decides.
 
 #include "tilewright/Dialect/LookBack.h"
 #include "tilewright/Dispatch/Dispatch.h"

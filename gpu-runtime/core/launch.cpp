@@ -89,14 +89,32 @@ struct ScalarBlock {
   }
 };
 
+/// A tensor map of images, of which all is known at a launch.
+Status tellSizes(const ParamDesc &param, const ExpressionValues &values,
+                 TensorMapParam &result) {
+  result = *param.tensorMap;
+  size_t next = 0;
+  for (std::vector<int64_t> *sizes : {&result.image->dims, &result.image->strides})
+    for (int64_t &size : *sizes)
+      if (size == kOpen)
+        if (Status s = param.imageSizes[next++].evaluate(values, size))
+          return s;
+  return Status::ok();
+}
+
 /// The tensor map of an operand as one structure; zeros for one without elements, of
 /// which nothing is copied.
-Status addTensorMap(const View &view, const TensorMapParam &param, Device &device,
-                    ScalarBlock &scalars) {
+Status addTensorMap(const View &view, const ParamDesc &param, const ExpressionValues &values,
+                    Device &device, ScalarBlock &scalars) {
   TensorMapBytes bytes = {};
   TensorMapDesc desc;
   if (view.elements) {
-    if (Status s = describeTensorMap(view, param, desc))
+    TensorMapParam told;
+    if (!param.imageSizes.empty())
+      if (Status s = tellSizes(param, values, told))
+        return s;
+    if (Status s = describeTensorMap(
+            view, param.imageSizes.empty() ? *param.tensorMap : told, desc))
       return s;
     if (Status s = device.tensorMaps().get(
             desc,
@@ -224,8 +242,7 @@ Status Arguments::bindParameters(const DispatchDesc &desc,
     }
     std::string where = "parameter " + number(i);
     if (param.tensorMap) {
-      if (Status s = addTensorMap(*views[param.operand], *param.tensorMap, device,
-                                  scalars))
+      if (Status s = addTensorMap(*views[param.operand], param, values, device, scalars))
         return std::move(s).in(where + ", the tensor map of operand " +
                                number(param.operand));
       continue;

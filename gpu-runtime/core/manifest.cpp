@@ -300,12 +300,30 @@ Status readIntegers(const JsonCursor &json, int64_t least, int64_t most,
   return Status::ok();
 }
 
-Status readImage(const JsonCursor &json, ImageParam &result) {
+/// Integers, or expressions, which are `open`.
+Status readSizes(const JsonCursor &json, const ExpressionScope &scope, int64_t least,
+                 std::vector<int64_t> &result, std::vector<Expression> &open) {
+  if (Status s = json.array(kMaxArguments))
+    return s;
+  for (size_t i = 0; i < json.size(); ++i) {
+    int64_t &size = result.emplace_back(kOpen);
+    if (!json[i].json().is(JsonValue::Kind::Array)) {
+      if (Status s = json[i].integer(least, INT64_MAX, size))
+        return s;
+    } else if (Status s = Expression::parse(json[i], scope, open.emplace_back())) {
+      return s;
+    }
+  }
+  return Status::ok();
+}
+
+Status readImage(const JsonCursor &json, const ExpressionScope &scope, ImageParam &result,
+                 std::vector<Expression> &open) {
   if (Status s = json.object())
     return s;
-  if (Status s = readIntegers(json["dims"], kOpen, INT64_MAX, result.dims))
+  if (Status s = readSizes(json["dims"], scope, 1, result.dims, open))
     return s;
-  if (Status s = readIntegers(json["strides"], 0, INT64_MAX, result.strides))
+  if (Status s = readSizes(json["strides"], scope, 0, result.strides, open))
     return s;
   if (Status s = readIntegers(json["lower"], INT32_MIN, INT32_MAX, result.lower))
     return s;
@@ -333,7 +351,7 @@ Status readTensorMap(const JsonCursor &json, const ExpressionScope &scope,
     map.merged = size_t(merged);
   }
   if (json.has("image"))
-    if (Status s = readImage(json["image"], map.image.emplace()))
+    if (Status s = readImage(json["image"], scope, map.image.emplace(), result.imageSizes))
       return s;
   if (Status s = checkTensorMapBox(map, operands[operand].dtype,
                                    operands[operand].shape.size()))

@@ -95,6 +95,8 @@ struct ParamDesc {
   bool isBuffer = false;
   uint32_t operand = 0;
   std::optional<TensorMapParam> tensorMap;
+  /// What of its images is kOpen, in order: of their dims, of their strides.
+  std::vector<Expression> imageSizes;
   tw_dtype scalarType = TW_I64;
   Expression value;
 };

@@ -185,8 +185,11 @@ Status Program::bindVariants() {
       variant.guard.bind(fact);
       for (Expression &extent : variant.grid)
         extent.bind(fact);
-      for (ParamDesc &param : variant.params)
+      for (ParamDesc &param : variant.params) {
         param.value.bind(fact);
+        for (Expression &size : param.imageSizes)
+          size.bind(fact);
+      }
       if (variant.guard.isConstant() && variant.guard.constantValue() == 0)
         continue;
       std::string where =

@@ -36,6 +36,12 @@ std::string within(const char *what, int64_t value, int64_t least, int64_t most)
          std::to_string(least) + " to " + std::to_string(most);
 }
 
+Status checkImageDim(int64_t elements) {
+  return isDim(elements) ? Status::ok()
+                         : unsupported("an image has " + std::to_string(elements) +
+                                       " elements along a dim; a tensor map takes 1 to 2^32");
+}
+
 Status checkImage(const ImageParam &image, const std::vector<int64_t> &box) {
   size_t space = image.lower.size();
   if (!isSpace(space))
@@ -51,10 +57,10 @@ Status checkImage(const ImageParam &image, const std::vector<int64_t> &box) {
     return unsupported(within("the number of pixels", box[0], 1, kMaxPixels));
   if (!isChannels(box[1]))
     return unsupported(within("the number of channels", box[1], 1, kMaxChannels));
-  for (size_t i = 0; i < image.dims.size(); ++i)
-    if (!isDim(image.dims[i]) && (i > 0 || image.dims[i] != kOpen))
-      return unsupported("an image has " + std::to_string(image.dims[i]) +
-                         " elements along a dim; a tensor map takes 1 to 2^32");
+  for (int64_t dim : image.dims)
+    if (dim != kOpen)
+      if (Status s = checkImageDim(dim))
+        return s;
   int64_t bound = cornerBound(space);
   for (size_t i = 0; i < space; ++i) {
     for (int64_t corner : {image.lower[i], image.upper[i]})
@@ -62,7 +68,8 @@ Status checkImage(const ImageParam &image, const std::vector<int64_t> &box) {
         return unsupported(within("a corner", corner, -bound, bound - 1));
     if (!isStep(image.steps[i]))
       return unsupported(within("a step", image.steps[i], 1, kMaxStep));
-    if (!hasWindows(image.dims[i + 1], image.lower[i], image.upper[i]))
+    if (image.dims[i + 1] != kOpen &&
+        !hasWindows(image.dims[i + 1], image.lower[i], image.upper[i]))
       return unsupported("no window is between the corners along dim " + number(i + 1) +
                          " of the image");
   }
@@ -75,8 +82,9 @@ Status addStride(uint64_t elements, uint64_t size, size_t dim, TensorMapDesc &re
   bool isHuge = elements >= uint64_t(kMaxStride);
   if (!isHuge)
     bytes = elements * width;
-  // The stride of a dim of one element does not matter, but has to be allowed.
-  if (size == 1 && (isHuge || !isStride(bytes)))
+  // The stride of a dim of one element does not matter, but has to be allowed; views have
+  // none there.
+  if (size == 1 && (isHuge || !isStride(bytes) || !bytes))
     isHuge = false, bytes = kAlignment;
   if (isHuge || !isStride(bytes))
     return unsupported("neighbours along dim " + number(dim) + " are " +
@@ -91,15 +99,12 @@ Status addStride(uint64_t elements, uint64_t size, size_t dim, TensorMapDesc &re
 Status describeImage(const View &view, const TensorMapParam &param,
                      TensorMapDesc &result) {
   const ImageParam &image = *param.image;
-  std::vector<int64_t> dims = image.dims;
+  const std::vector<int64_t> &dims = image.dims;
   size_t rank = dims.size();
-  if (dims[0] == kOpen)
-    dims[0] = view.dims[0];
-  if (!isDim(dims[0]))
-    return unsupported("there are " + std::to_string(dims[0]) +
-                       " images; a tensor map takes 1 to 2^32");
   int64_t last = 0, bytes;
   for (size_t i = 0; i < rank; ++i) {
+    if (Status s = checkImageDim(dims[i]))
+      return s;
     int64_t reach, stride = i + 1 < rank ? image.strides[i] : 1;
     if (stride < 0 || !checkedMul(dims[i] - 1, stride, reach) ||
         !checkedAdd(last, reach, last))

@@ -13,14 +13,15 @@
 
 namespace tilewright::runtime {
 
-/// A number of images that dim 0 of the operand tells.
+/// A size or a stride that only a launch tells.
 inline constexpr int64_t kOpen = -1;
 
 /// The images in memory of which an operand is windows. Arrays have the outermost dim
 /// first.
 struct ImageParam {
-  /// Of the images: their number (or kOpen), up to three dims of space, channels; elements
-  /// from neighbour to neighbour along all but the last, whose neighbours lie side by side.
+  /// Of the images: their number, up to three dims of space, channels; elements from
+  /// neighbour to neighbour along all but the last, whose neighbours lie side by side. In the
+  /// manifest some are kOpen, at a launch none is.
   std::vector<int64_t> dims, strides;
   /// For each dim of space: where the first window begins, where, from the end of the
   /// image on, none begins any more, and steps from window to window.

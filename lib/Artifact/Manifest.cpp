@@ -8,6 +8,7 @@
 //   "grid": [["mul", ["ceildiv", ["dim", 0, 0], 64], 4], 1, 1], "block": [128, 1, 1]
 
 #include "tilewright/Artifact/Manifest.h"
+#include "ManifestImages.h"
 #include "tilewright/Dialect/Divisibility.h"
 
 using namespace mlir;
@@ -69,9 +70,13 @@ FailureOr<json::Object> tilewright::describeValue(Location loc, Type type) {
 
 /// Dim `dim` of a kernel's `operand`, from the dims that the host gives.
 static json::Value dimExpression(func::FuncOp kernel, int64_t operand, int64_t dim) {
-  int64_t pixels = pixelsPerImage(kernel, operand, dim);
-  json::Value size = json::Array{"dim", operand, dim};
-  return pixels == 1 ? std::move(size) : json::Array{"mul", std::move(size), pixels};
+  HostDims host = getHostDims(kernel, operand, dim);
+  json::Array product{"mul"};
+  for (int64_t each : host.dims)
+    product.push_back(json::Array{"dim", operand, each});
+  if (host.times != 1)
+    product.push_back(host.times);
+  return product.size() == 2 ? std::move(product[1]) : json::Value(std::move(product));
 }
 
 /// `expr` of the launch of `kernel`, whose symbols are the (operand, dim) pairs of `dims`.
@@ -185,7 +190,7 @@ static json::Value kernelGuard(func::FuncOp kernel, const json::Value &target) {
     for (int64_t i = 0; i + 2 < promises.size(); i += 3)
       all.push_back(json::Array{
           "eq",
-          json::Array{"mod", json::Array{"dim", promises[i], promises[i + 1]},
+          json::Array{"mod", dimExpression(kernel, promises[i], promises[i + 1]),
                       promises[i + 2]},
           0});
   for (auto [name, comparison] : {std::pair<StringRef, StringRef>{kAtMostAttr, "le"},
@@ -196,6 +201,7 @@ static json::Value kernelGuard(func::FuncOp kernel, const json::Value &target) {
                                   dimExpression(kernel, promises[i], promises[i + 1]),
                                   promises[i + 2]});
   guardAlignedViews(kernel, all);
+  guardImages(kernel, all);
   auto access = kernel->getAttrOfType<ArrayAttr>(kAccessAttr);
   if (access && getIndexBits(kernel) == 32)
     for (size_t operand = 0; operand < access.size(); ++operand)
@@ -219,11 +225,7 @@ static json::Object describeTensorMap(TensorMapAttr map) {
   if (map.getMerged() > 1)
     result["merged"] = map.getMerged();
   if (ImageAttr image = map.getImage())
-    result["image"] = json::Object{{"dims", toJSON(image.getDims())},
-                                   {"strides", toJSON(image.getStrides())},
-                                   {"lower", toJSON(image.getLower())},
-                                   {"upper", toJSON(image.getUpper())},
-                                   {"steps", toJSON(image.getSteps())}};
+    result["image"] = describeImage(map.getOperand(), image);
   return result;
 }
 
@@ -304,6 +306,12 @@ tilewright::describeVariant(func::FuncOp kernel, StringRef entry,
         params.push_back(json::Object{
             {"scalar", index},
             {"value", dimExpression(kernel, dim.getOperand(), dim.getDim())}});
+        continue;
+      }
+      if (auto places = dyn_cast<PlacesAttr>(meaning)) {
+        params.push_back(json::Object{
+            {"scalar", index},
+            {"value", placesExpression(kernel, places.getOperand(), places.getDim())}});
         continue;
       }
       if (auto stride = dyn_cast<StrideAttr>(meaning)) {

@@ -5,6 +5,7 @@
 
 #include "tilewright/Configure/KernelInfo.h"
 #include "Strategy.h"
+#include "tilewright/Configure/Pixels.h"
 #include "tilewright/Dialect/Divisibility.h"
 
 #include <cmath>
@@ -62,22 +63,39 @@ static void assumeBatches(KernelInfo &info) {
   }
 }
 
-/// Images that an open number of them is assumed to be, where no less is promised.
-static constexpr int64_t kManyImages = 64;
+/// Images that an open number of them is assumed to be, where no less is promised, and
+/// pixels of them all where their size is open.
+static constexpr int64_t kManyImages = 64, kManyPixels = kManyImages * 32 * 32;
+
+int64_t tilewright::pixelsPerImage(const KernelLoops &info, unsigned loopClass) {
+  linalg::LinalgOp root = info.root;
+  if (!root || !info.kernel->hasAttr(kImagesAttr))
+    return 1;
+  for (OpOperand *input : root.getDpsInputOperands()) {
+    auto argument = dyn_cast<BlockArgument>(input->get());
+    if (!argument || !getImage(info.kernel, operandNumber(argument)))
+      continue;
+    unsigned loop = root.getMatchingIndexingMap(input).getDimPosition(0);
+    if (info.getClasses(root)[loop] == loopClass)
+      return pixelsPerImage(info.kernel, operandNumber(argument), 0);
+  }
+  return 1;
+}
 
 /// Dynamic extents are assumed to give a GPU something to do: 2^20 iterations
 /// in all, or 1024 each.
 static void assumeExtents(KernelInfo &info) {
-  for (LoopClass &loopClass : info.classes) {
+  for (auto [number, loopClass] : llvm::enumerate(info.classes)) {
     int64_t operand = operandNumber(info.kernel.getArgument(loopClass.argument));
     int64_t most = promisedMost(info.kernel, operand, loopClass.dim);
     loopClass.most = ShapedType::isDynamic(loopClass.extent) ? most : loopClass.extent;
     if (ShapedType::isDynamic(loopClass.extent) && !ShapedType::isDynamic(most)) {
       loopClass.nominal = std::max<int64_t>(most, 1);
       loopClass.isSettled = true;
-    } else if (int64_t pixels = pixelsPerImage(info.kernel, operand, loopClass.dim);
-               ShapedType::isDynamic(loopClass.extent) && pixels > 1) {
-      loopClass.nominal = kManyImages * pixels;
+    } else if (int64_t pixels = pixelsPerImage(info, number);
+               ShapedType::isDynamic(loopClass.extent) && pixels != 1) {
+      loopClass.nominal =
+          ShapedType::isDynamic(pixels) ? kManyPixels : kManyImages * pixels;
     }
   }
   assumeBatches(info);

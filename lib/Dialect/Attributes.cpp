@@ -429,18 +429,26 @@ LogicalResult ImageAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                 ArrayRef<int64_t> dims, ArrayRef<int64_t> strides,
                                 ArrayRef<int64_t> places, ArrayRef<int64_t> lower,
                                 ArrayRef<int64_t> upper, ArrayRef<int64_t> steps,
-                                ArrayRef<int64_t> taps,
-                                ArrayRef<int64_t> dilations) {
+                                ArrayRef<int64_t> taps, ArrayRef<int64_t> dilations,
+                                ArrayRef<int64_t> windows, ArrayRef<int64_t> along,
+                                ArrayRef<int64_t> extents) {
   if (dims.size() < 3 || dims.size() > 5)
     return emitError() << "images have 3 to 5 dims, their number and channels among "
                           "them, not "
                        << dims.size();
-  if (llvm::is_contained(dims.drop_front(), ShapedType::kDynamic))
-    return emitError() << "only the number of images may be open";
+  bool isOpen = !windows.empty();
+  for (ArrayRef<int64_t> each : {dims.drop_front(), strides, places})
+    if (!isOpen && ShapedType::isDynamicShape(each))
+      return emitError() << "only the number of images may be open without 'windows'";
+  if (ShapedType::isDynamic(dims.back()))
+    return emitError() << "has an open number of channels";
   if (strides.size() != dims.size() - 1)
     return emitError() << "has " << strides.size() << " strides for " << dims.size()
                        << " dims; channels lie side by side";
-  for (ArrayRef<int64_t> each : {places, lower, upper, steps, taps, dilations})
+  SmallVector<ArrayRef<int64_t>> ofSpace{places, lower, upper, steps, taps, dilations};
+  if (isOpen)
+    ofSpace.append({windows, along, extents});
+  for (ArrayRef<int64_t> each : ofSpace)
     if (each.size() != dims.size() - 2)
       return emitError() << "has " << each.size() << " entries for "
                          << dims.size() - 2 << " dims of space";

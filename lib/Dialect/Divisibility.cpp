@@ -138,12 +138,42 @@ int64_t tilewright::getMergedDims(func::FuncOp kernel, int64_t operand) {
   return merged && operand < int64_t(merged.size()) ? merged[operand] : 1;
 }
 
-int64_t tilewright::pixelsPerImage(func::FuncOp kernel, int64_t operand, int64_t dim) {
+/// The images whose pixels dim `dim` of the kernel's `operand` counts, or null.
+static ImageAttr imagesCounted(func::FuncOp kernel, int64_t operand, int64_t dim) {
   auto images = kernel->getAttrOfType<ArrayAttr>(kImagesAttr);
   if (dim || !images || (!getImage(kernel, operand) && getMergedDims(kernel, operand) == 1))
+    return {};
+  return cast<ImageAttr>(*llvm::find_if(images, llvm::IsaPred<ImageAttr>));
+}
+
+HostDims tilewright::getHostDims(func::FuncOp kernel, int64_t operand, int64_t dim) {
+  int64_t merged = getMergedDims(kernel, operand);
+  ImageAttr image = imagesCounted(kernel, operand, dim);
+  if (!image)
+    return {{dim + merged - 1}};
+  HostDims host;
+  auto add = [&](int64_t size, int64_t position) {
+    if (ShapedType::isDynamic(size))
+      host.dims.push_back(position);
+    else
+      host.times *= size;
+  };
+  add(image.getDims().front(), 0);
+  // A result has its places side by side, windows have taps between them.
+  int64_t first = merged - int64_t(image.getPlaces().size());
+  for (auto [number, places] : llvm::enumerate(image.getPlaces()))
+    add(places, !getImage(kernel, operand) ? first + int64_t(number)
+                : image.isOpen()           ? image.getWindows()[number]
+                                           : 0);
+  return host;
+}
+
+int64_t tilewright::pixelsPerImage(func::FuncOp kernel, int64_t operand, int64_t dim) {
+  ImageAttr image = imagesCounted(kernel, operand, dim);
+  if (!image)
     return 1;
-  auto image = cast<ImageAttr>(*llvm::find_if(images, llvm::IsaPred<ImageAttr>));
-  return llvm::product_of(image.getPlaces());
+  return ShapedType::isDynamicShape(image.getPlaces()) ? ShapedType::kDynamic
+                                                       : llvm::product_of(image.getPlaces());
 }
 
 int64_t tilewright::promisedDivisor(func::FuncOp kernel, int64_t operand,

@@ -11,7 +11,8 @@ using namespace mlir;
 using namespace tilewright;
 
 /// Arguments of the thread form: buffers, then dims (and for each window its
-/// strides and its offset), then host scalars.
+/// strides and its offset, of images what of their pixels' numbers is open), then host
+/// scalars.
 SmallVector<Attribute> tilewright::scalarArguments(func::FuncOp source,
                                                    SmallVectorImpl<Type> &types) {
   MLIRContext *context = source.getContext();
@@ -31,6 +32,10 @@ SmallVector<Attribute> tilewright::scalarArguments(func::FuncOp source,
     for (auto [dim, size] : llvm::enumerate(memref.getShape()))
       if (ShapedType::isDynamic(size))
         scalars.push_back(DimAttr::get(context, operand, dim));
+    if (ImageAttr image = getImage(source, operand))
+      for (auto [dim, places] : llvm::enumerate(image.getPlaces()))
+        if (ShapedType::isDynamic(places))
+          scalars.push_back(PlacesAttr::get(context, operand, dim));
     SmallVector<int64_t> strides;
     if (getWindowStrides(memref, strides)) {
       for (auto [dim, stride] : llvm::enumerate(strides))
@@ -86,6 +91,11 @@ LogicalResult ThreadCode::mapArguments() {
       mem.sizes.push_back(dynamic ? Index(arguments[nextScalar++])
                                    : Index(type.getDimSize(dim)));
     }
+    if (ImageAttr image = getImage(source, operand))
+      for (int64_t count : image.getPlaces())
+        places[operand].push_back(ShapedType::isDynamic(count)
+                                      ? Index(arguments[nextScalar++])
+                                      : Index(count));
     if (isView) {
       for (int64_t stride : strides) {
         bool dynamic = ShapedType::isDynamic(stride);

@@ -184,22 +184,46 @@ struct PixelPlace {
 };
 } // namespace
 
-/// The place of `indices`: a pixel, taps, and a channel.
+/// Takes `value`, and what it is computed from, out of the loops of steps that it is the same
+/// in. No compiler does that with a division by what may be zero, as far as it knows.
+static void leaveLoops(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getNumRegions() || !isMemoryEffectFree(op))
+    return;
+  for (Value operand : op->getOperands())
+    leaveLoops(operand);
+  Operation *outermost = nullptr;
+  for (Operation *at = op->getParentOp(); !isa<func::FuncOp>(at); at = at->getParentOp()) {
+    if (llvm::any_of(op->getOperands(), [&](Value operand) {
+          return at->isAncestor(operand.getParentBlock()->getParentOp());
+        }))
+      break;
+    if (isa<scf::ForOp>(at))
+      outermost = at;
+  }
+  if (outermost)
+    op->moveBefore(outermost);
+}
+
+/// The place of `indices`: a pixel, taps, and a channel. There are so many `places`.
 static PixelPlace placeOf(ThreadCode &code, Location loc, ImageAttr image,
-                          ArrayRef<Index> indices) {
+                          ArrayRef<Index> places, ArrayRef<Index> indices) {
   // Digits of the pixel's number, the last dim of space first.
   Value rest = code.materialize(loc, indices.front());
   SmallVector<Value> at;
-  for (size_t dim = image.getPlaces().size(); dim-- > 0;) {
-    Value places = code.constant(loc, image.getPlaces()[dim]);
-    Value number = arith::RemUIOp::create(code.b, loc, rest, places);
+  for (size_t dim = places.size(); dim-- > 0;) {
+    Value count = code.materialize(loc, places[dim]);
+    Value number = arith::RemUIOp::create(code.b, loc, rest, count);
     Index first = code.multiply(loc, Index(number), Index(image.getSteps()[dim]));
     at.push_back(code.materialize(loc, code.add(loc, first, Index(image.getLower()[dim]))));
-    rest = arith::DivUIOp::create(code.b, loc, rest, places);
+    rest = arith::DivUIOp::create(code.b, loc, rest, count);
   }
   PixelPlace place;
   place.coordinates.push_back(rest);
   llvm::append_range(place.coordinates, llvm::reverse(at));
+  if (ShapedType::isDynamicShape(image.getPlaces()))
+    for (Value coordinate : place.coordinates)
+      leaveLoops(coordinate);
   place.coordinates.push_back(code.materialize(loc, indices.back()));
   for (auto [tap, dilation] : llvm::zip_equal(image.getTaps(), image.getDilations()))
     place.offsets.push_back(code.materialize(
@@ -284,7 +308,7 @@ LogicalResult ThreadCode::tileCopy(TileCopyOp op) {
     }
     PixelPlace place;
     if (map->getImage())
-      place = placeOf(*this, loc, map->getImage(), indices);
+      place = placeOf(*this, loc, map->getImage(), places.lookup(map->getOperand()), indices);
     else
       for (Index index : indices)
         place.coordinates.push_back(materialize(loc, index));

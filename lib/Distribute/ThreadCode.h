@@ -363,6 +363,8 @@ private:
   /// Those that were loaded into that memory, and nothing was stored from it since.
   llvm::SmallDenseSet<mlir::Type, 2> loadedPieces;
   llvm::DenseMap<mlir::Attribute, mlir::Value> tensorMaps;
+  /// By operands that are pixels of images: how many the result has along each dim of space.
+  llvm::DenseMap<int64_t, mlir::SmallVector<Index>> places;
   mlir::Operation *prologueEnd = nullptr;
   llvm::DenseMap<mlir::Value, Registers> held;
   llvm::DenseMap<mlir::Value, MemView> views;
@@ -370,7 +372,8 @@ private:
 };
 
 /// The scalar arguments of the thread form: dims of buffers, for each window its
-/// strides and its offset, then host scalars. Appends the types of all arguments.
+/// strides and its offset, of images open numbers of pixels, then host scalars. Appends the
+/// types of all arguments.
 mlir::SmallVector<mlir::Attribute>
 scalarArguments(mlir::func::FuncOp source,
                 mlir::SmallVectorImpl<mlir::Type> &types);

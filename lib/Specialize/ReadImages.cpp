@@ -16,9 +16,11 @@
 //     linalg.generic … (pixel, f, kh, kw, c) …
 //
 // What the host gives stays what it was: images and merged dims say how they go together.
-// Of any number of images there are any number of pixels, tensor<?x3x3x64xf16>.
+// Of any number of images, or of images of any size, there are any number of pixels,
+// tensor<?x3x3x64xf16>; the number of filters may be open as well.
 // Where this cannot be, the aligned variant stays, and says why.
 
+#include "Images.h"
 #include "Kernels.h"
 #include "tilewright/Configure/Attention.h"
 #include "tilewright/Configure/Configure.h"
@@ -47,11 +49,14 @@ public:
   /// Whether a factor of the product is windows of images; `why` not, if that can be said.
   bool find(std::string &why);
   void rewrite();
+  /// Whether more than the number of images is open.
+  bool isOpen() const { return pixelView.image.isOpen(); }
 
 private:
-  bool describe(Im2colOp windows, std::string &why);
   bool checkOps(std::string &why);
   bool checkSizes(std::string &why);
+  /// Whether dim `dim` of an argument, or of what an op makes, is one of those of pixels.
+  bool isPixelDim(Value value, int64_t dim) const;
   bool isPixelLoop(linalg::LinalgOp op, unsigned loop) const {
     return pixelClasses.contains(info.getClasses(op)[loop]);
   }
@@ -64,6 +69,8 @@ private:
     return found;
   }
   void rewrite(linalg::GenericOp op);
+  void rewriteSizes(const llvm::SmallDenseSet<Value> &merged);
+  void setAttributes();
   RankedTensorType merge(RankedTensorType type) const;
 
   func::FuncOp kernel;
@@ -73,11 +80,9 @@ private:
   /// Loops of the root that run over pixels, outermost first, and their classes.
   SmallVector<unsigned> loops;
   llvm::SmallDenseSet<unsigned> pixelClasses;
-  /// Of all images; kDynamic where their number is open.
+  /// Of all images; kDynamic where their number, or their size, is open.
   int64_t pixels = 1;
-  ImageAttr image;
-  /// What the kernel reads: dims of the view, the pixels' as one.
-  SmallVector<unsigned> otherDims;
+  PixelView pixelView;
   llvm::SmallDenseSet<int64_t> mergedOperands;
 };
 
@@ -102,116 +107,6 @@ static Im2colOp windowsOf(func::FuncOp kernel, int64_t position) {
     }
   });
   return same ? found : Im2colOp();
-}
-
-bool ImageReader::describe(Im2colOp windows, std::string &why) {
-  auto fail = [&](const Twine &text) {
-    why = text.str();
-    return false;
-  };
-  Value source = windows.getSource();
-  tensor::PadOp pad = getPad(source);
-  if (pad && pad.getResult() != source)
-    return fail("the image is padded, and seen under other dims");
-  if (!pad && source.getDefiningOp<tensor::PadOp>())
-    return fail("the image is padded by what is no constant");
-  auto images = cast<RankedTensorType>(pad ? pad.getSource().getType() : source.getType());
-  auto view = cast<RankedTensorType>(windows.getType());
-  if (ShapedType::isDynamicShape(images.getShape().drop_front()) ||
-      ShapedType::isDynamicShape(view.getShape().drop_front()))
-    return fail("sizes of images are not static");
-  if (pad && !isZeroFill(getConstantFill(pad)))
-    return fail("the image is padded by what is not zero");
-  SmallVector<int64_t> low(images.getRank(), 0);
-  if (pad) {
-    if (ShapedType::isDynamicShape(pad.getStaticLow()) ||
-        ShapedType::isDynamicShape(pad.getStaticHigh()))
-      return fail("how far the image is padded is not static");
-    low.assign(pad.getStaticLow().begin(), pad.getStaticLow().end());
-  }
-  StridedLayoutAttr layout = getView(kernel, operandNumber(cast<BlockArgument>(operand->get())));
-  AffineMap read = info.getRoot().getMatchingIndexingMap(operand);
-  int64_t rank = images.getRank();
-  auto hasPixels = [&](int64_t dim) {
-    return llvm::any_of(llvm::enumerate(windows.getSteps(dim)), [&](auto step) {
-      return step.value() && llvm::is_contained(loops, read.getDimPosition(step.index()));
-    });
-  };
-  for (int64_t dim = 0; dim < rank && hasPixels(rank - 1); ++dim)
-    if (!hasPixels(dim) && !llvm::all_of(windows.getSteps(dim), [](int64_t step) { return !step; }))
-      return fail("channels of the image are dim " + Twine(dim) + " of " + Twine(rank) +
-                  ", not innermost");
-  SmallVector<int64_t> dims, strides, places, lower, upper, steps, taps, dilations;
-  SmallVector<unsigned> order;
-  for (int64_t dim = 0; dim < rank; ++dim) {
-    std::optional<unsigned> place, tap;
-    SmallVector<int64_t> moves = windows.getSteps(dim);
-    for (auto [position, step] : llvm::enumerate(moves)) {
-      if (!step)
-        continue;
-      unsigned loop = read.getDimPosition(position);
-      std::optional<unsigned> &own =
-          llvm::is_contained(loops, loop) ? place : tap;
-      if (own)
-        return fail("a dim of the image has two loops of windows, or of taps");
-      own = position;
-    }
-    bool isPadded = pad && (pad.getStaticLow()[dim] || pad.getStaticHigh()[dim]);
-    if (dim == rank - 1) {
-      if (place || !tap || moves[*tap] != 1)
-        return fail("the last dim of the image is not channels alone");
-      if (isPadded)
-        return fail("channels are padded");
-      dims.push_back(images.getDimSize(dim));
-      otherDims.push_back(*tap);
-      continue;
-    }
-    if (!place)
-      return fail("a dim of the image in front of its channels has no loop of the result's pixels");
-    order.push_back(read.getDimPosition(*place));
-    int64_t extent = images.getDimSize(dim), step = moves[*place],
-            stride = layout.getStrides()[*place];
-    if (ShapedType::isDynamic(stride) || stride % step)
-      return fail("strides of the image are not static");
-    if (dim == 0 && !tap && step == 1 && !isPadded &&
-        (ShapedType::isStatic(extent) || *place == 0)) {
-      dims.push_back(extent);
-      strides.push_back(stride);
-      continue;
-    }
-    if (ShapedType::isDynamic(extent))
-      return fail("sizes of images are not static");
-    // One image.
-    if (dim == 0) {
-      dims.push_back(1);
-      strides.push_back(stride / step * extent);
-    }
-    int64_t count = view.getDimSize(*place), dilation = tap ? moves[*tap] : 1,
-            reach = tap ? (view.getDimSize(*tap) - 1) * dilation : 0,
-            high = pad ? pad.getStaticHigh()[dim] : 0;
-    dims.push_back(extent);
-    strides.push_back(stride / step);
-    places.push_back(count);
-    lower.push_back(-low[dim]);
-    // Behind the last window that fits; where the result has fewer, behind its last one.
-    int64_t end = high - reach;
-    if (int64_t(llvm::divideCeil(std::max<int64_t>(0, extent + end + low[dim]), step)) != count)
-      end = (count - 1) * step + 1 - low[dim] - extent;
-    upper.push_back(end);
-    steps.push_back(step);
-    taps.push_back(tap ? int64_t(otherDims.size()) + 1 : 0);
-    dilations.push_back(dilation);
-    if (tap)
-      otherDims.push_back(*tap);
-  }
-  if (order != loops)
-    return fail("pixels of the result are not in the order of those of the image");
-  if (places.empty() || places.size() > 3)
-    return fail("the image has " + Twine(places.size()) +
-                " dims of space; im2col maps have 1 to 3");
-  image = ImageAttr::get(kernel.getContext(), dims, strides, places, lower, upper, steps,
-                         taps, dilations);
-  return true;
 }
 
 /// Whether every tensor has the dims of pixels in front, in order, or none of them.
@@ -256,28 +151,30 @@ bool ImageReader::checkOps(std::string &why) {
   return true;
 }
 
-/// Whether nothing is open but the number of images, which dim 0 of operands tells.
+bool ImageReader::isPixelDim(Value value, int64_t dim) const {
+  if (value == operand->get())
+    return !llvm::is_contained(pixelView.otherDims, unsigned(dim));
+  auto argument = dyn_cast<BlockArgument>(value);
+  return argument && mergedOperands.contains(operandNumber(argument)) &&
+         dim < int64_t(loops.size());
+}
+
+/// Whether nothing is open but pixels and filters, and sizes are asked for no more than to
+/// make tensors of them.
 bool ImageReader::checkSizes(std::string &why) {
   auto fail = [&](const Twine &text) {
     why = text.str();
     return false;
   };
-  auto isOfPixels = [&](Value value) {
-    auto argument = dyn_cast<BlockArgument>(value);
-    return value == operand->get() ||
-           (argument && mergedOperands.contains(operandNumber(argument)));
-  };
-  for (BlockArgument argument : kernel.getArguments()) {
-    auto type = dyn_cast<ShapedType>(argument.getType());
-    if (type && !type.hasStaticShape() &&
-        (ShapedType::isDynamicShape(type.getShape().drop_front()) || !isOfPixels(argument)))
-      return fail("sizes are not static");
-  }
-  // Once the first dim counts pixels, these sizes do as well.
+  SmallVector<int64_t> extents = info.getRoot().getStaticLoopRanges();
+  if (llvm::any_of(product.k, [&](unsigned loop) { return ShapedType::isDynamic(extents[loop]); }))
+    return fail("the number of channels, or of taps, is open");
+  // Once the first dim counts pixels, sizes do as well.
   for (Operation &op : kernel.getBody().front()) {
     auto dim = dyn_cast<tensor::DimOp>(op);
-    if (dim && (!isOfPixels(dim.getSource()) || dim.getConstantIndex() != 0 ||
-                !llvm::all_of(dim->getUsers(), llvm::IsaPred<tensor::EmptyOp>)))
+    if (dim && (!isa<BlockArgument>(dim.getSource()) || !dim.getConstantIndex() ||
+                (isPixelDim(dim.getSource(), *dim.getConstantIndex()) &&
+                 !llvm::all_of(dim->getUsers(), llvm::IsaPred<tensor::EmptyOp>))))
       return fail("the kernel computes with sizes");
     if (auto empty = dyn_cast<tensor::EmptyOp>(op);
         empty && !llvm::all_of(empty.getDynamicSizes(), [](Value size) {
@@ -335,7 +232,13 @@ bool ImageReader::find(std::string &why) {
   }
   if (pixelClasses.size() != loops.size())
     return fail("two loops of pixels are one and the same");
-  if (!describe(windows, why) || !checkOps(why) || !checkSizes(why))
+  std::optional<PixelView> found =
+      describeImages(windows, cast<BlockArgument>(operand->get()),
+                     root.getMatchingIndexingMap(operand), loops, why);
+  if (!found)
+    return false;
+  pixelView = *found;
+  if (!checkOps(why) || !checkSizes(why))
     return false;
   if (isOpen)
     pixels = ShapedType::kDynamic;
@@ -374,7 +277,7 @@ void ImageReader::rewrite(linalg::GenericOp op) {
     SmallVector<AffineExpr> reads;
     if (&each == operand) {
       reads.push_back(*all);
-      for (unsigned dim : otherDims)
+      for (unsigned dim : pixelView.otherDims)
         reads.push_back(to[map.getDimPosition(dim)]);
     } else {
       for (AffineExpr expr : map.getResults()) {
@@ -392,11 +295,40 @@ void ImageReader::rewrite(linalg::GenericOp op) {
   })));
 }
 
+/// Lets tensors that ops make, `merged` ones, and dims of arguments be those of the new types.
+void ImageReader::rewriteSizes(const llvm::SmallDenseSet<Value> &merged) {
+  for (auto empty : kernel.getBody().front().getOps<tensor::EmptyOp>()) {
+    if (!merged.contains(empty.getResult()))
+      continue;
+    OpBuilder b(empty);
+    SmallVector<Value> sizes;
+    if (ShapedType::isDynamic(pixels))
+      sizes.push_back(tensor::DimOp::create(b, empty.getLoc(), operand->get(), 0));
+    for (int64_t dim = loops.size(); dim < empty.getType().getRank(); ++dim)
+      if (empty.getType().isDynamicDim(dim))
+        sizes.push_back(empty.getDynamicSize(dim));
+    empty.getDynamicSizesMutable().assign(sizes);
+  }
+  for (auto dim : llvm::make_early_inc_range(kernel.getBody().front().getOps<tensor::DimOp>())) {
+    int64_t number = *dim.getConstantIndex();
+    if (dim->use_empty()) {
+      dim.erase();
+      continue;
+    }
+    auto argument = cast<BlockArgument>(dim.getSource());
+    if (argument == operand->get() || !mergedOperands.contains(operandNumber(argument)))
+      continue;
+    OpBuilder b(dim);
+    dim.getIndexMutable().assign(
+        arith::ConstantIndexOp::create(b, dim.getLoc(), number - int64_t(loops.size()) + 1));
+  }
+}
+
 void ImageReader::rewrite() {
   // Types are those of all values before any map changes.
   SmallVector<std::pair<Value, Type>> values;
+  llvm::SmallDenseSet<Value> merged;
   auto image = cast<BlockArgument>(operand->get());
-  int64_t position = operandNumber(image);
   for (linalg::LinalgOp op : info.ops)
     for (OpOperand &each : op->getOpOperands()) {
       auto type = dyn_cast<RankedTensorType>(each.get().getType());
@@ -404,12 +336,14 @@ void ImageReader::rewrite() {
           pixelLoops(op, op.getMatchingIndexingMap(&each)).empty())
         continue;
       values.push_back({each.get(), merge(type)});
+      merged.insert(each.get());
       if (op.isDpsInit(&each))
         values.push_back({op.getTiedOpResult(&each), merge(type)});
     }
+  rewriteSizes(merged);
   auto view = cast<RankedTensorType>(image.getType());
   SmallVector<int64_t> shape{pixels};
-  for (unsigned dim : otherDims)
+  for (unsigned dim : pixelView.otherDims)
     shape.push_back(view.getDimSize(dim));
   values.push_back({image, view.clone(shape)});
   for (linalg::LinalgOp op : info.ops)
@@ -417,22 +351,35 @@ void ImageReader::rewrite() {
       rewrite(generic);
   for (auto [value, type] : values)
     value.setType(type);
-
   Builder b(kernel.getContext());
   auto terminator = kernel.getBody().front().getTerminator();
   kernel.setFunctionType(b.getFunctionType(kernel.getBody().front().getArgumentTypes(),
                                            terminator->getOperandTypes()));
+  setAttributes();
+}
+
+/// Says on the kernel what its operands are, and what is promised of their new dims.
+void ImageReader::setAttributes() {
+  Builder b(kernel.getContext());
+  int64_t position = operandNumber(cast<BlockArgument>(operand->get()));
   SmallVector<Attribute> images;
   SmallVector<int64_t> merged;
   for (BlockArgument argument : kernel.getArguments()) {
     if (!isa<ShapedType>(argument.getType()))
       continue;
     int64_t number = images.size();
-    images.push_back(number == position ? Attribute(this->image) : b.getUnitAttr());
+    images.push_back(number == position ? Attribute(pixelView.image) : b.getUnitAttr());
     merged.push_back(mergedOperands.contains(number) ? int64_t(loops.size()) : 1);
   }
   kernel->setAttr(kImagesAttr, b.getArrayAttr(images));
   kernel->setAttr(kMergedAttr, b.getDenseI64ArrayAttr(merged));
+  // Rows are along the last dim, which is none of pixels.
+  if (auto promises = kernel->getAttrOfType<DenseI64ArrayAttr>(kDivisibleAttr)) {
+    SmallVector<int64_t> rest(promises.asArrayRef());
+    for (size_t i = 0; i + 2 < rest.size(); i += 3)
+      rest[i + 1] -= merged[rest[i]] - 1;
+    kernel->setAttr(kDivisibleAttr, b.getDenseI64ArrayAttr(rest));
+  }
   // The map knows both.
   for (StringRef name : {StringRef(kViewsAttr), StringRef(kPaddingAttr)}) {
     auto entries = kernel->getAttrOfType<ArrayAttr>(name);
@@ -502,6 +449,10 @@ static LogicalResult readImages(func::FuncOp kernel, TargetAttr target,
                     ? "warpgroups have no config for it"
                     : StringRef(candidates.front().refused));
   addExplanation(variant, "reads pixels of images through an im2col tensor map");
+  if (reader.isOpen())
+    addExplanation(variant, "images that no map describes are for another variant: without "
+                            "elements, with rows at no multiples of 16 bytes, or with more "
+                            "windows between the ends of their padding than the result has");
   symbols.erase(kernel);
   return success();
 }

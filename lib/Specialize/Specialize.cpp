@@ -16,6 +16,7 @@
 #include "Kernels.h"
 #include "tilewright/Configure/Attention.h"
 #include "tilewright/Configure/KernelInfo.h"
+#include "tilewright/Configure/Pixels.h"
 #include "tilewright/Configure/Splits.h"
 #include "tilewright/Dialect/Divisibility.h"
 #include "tilewright/Dialect/Irregular.h"
@@ -39,8 +40,8 @@ using namespace tilewright;
 /// instruction, a small block; and, where warpgroups multiply, fewer than fill the machine
 /// with their large tiles.
 static constexpr int64_t kShapeClasses[] = {1, 16, 64, 128, 256, 512};
-/// Images whose pixels are such rows.
-static constexpr int64_t kImageClasses[] = {1, 4, 16};
+/// Images whose pixels are such rows, and pixels of images of any size.
+static constexpr int64_t kImageClasses[] = {1, 4, 16}, kPixelClasses[] = {256, 2048, 16384};
 /// Of the former without warpgroups, and of processors, whose blocks are clipped at little cost:
 /// but one row is no product.
 static constexpr size_t kOfWarps = 3, kOfProcessors = 1;
@@ -159,14 +160,14 @@ static bool canSumInClusters(linalg::LinalgOp root, TargetAttr target) {
 }
 
 /// The classes of a kernel's product: how many `rows` there are at most.
-static SmallVector<int64_t> shapeClassesOf(const KernelInfo &info, const LoopClass &rows,
+static SmallVector<int64_t> shapeClassesOf(const KernelInfo &info, unsigned rows,
                                            TargetAttr target) {
   ArrayRef<int64_t> classes(kShapeClasses);
   if (target.getFact("subgroup", 0) == 1)
     return SmallVector<int64_t>(classes.take_front(kOfProcessors));
-  func::FuncOp kernel = info.kernel;
-  int64_t pixels =
-      pixelsPerImage(kernel, operandNumber(kernel.getArgument(rows.argument)), rows.dim);
+  int64_t pixels = pixelsPerImage(info, rows);
+  if (ShapedType::isDynamic(pixels))
+    return SmallVector<int64_t>(ArrayRef(kPixelClasses));
   if (pixels > 1)
     return llvm::map_to_vector(ArrayRef(kImageClasses),
                                [&](int64_t images) { return images * pixels; });
@@ -210,13 +211,15 @@ LogicalResult tilewright::addShapeVariants(ModuleOp program) {
     std::optional<unsigned> loop = findFewLoop(*info);
     if (!loop || info->root->hasAttr(kConfigAttr))
       continue;
-    const LoopClass &rows = info->classes[info->getClasses(info->root)[*loop]];
+    unsigned number = info->getClasses(info->root)[*loop];
+    const LoopClass &rows = info->classes[number];
     int64_t operand = operandNumber(kernel.getArgument(rows.argument));
     OpBuilder b(kernel);
     // Nibbles are multiplied by matrix instructions only, which take eight rows.
     bool isPacked = matchContraction(info->root)->perElement > 1;
-    for (int64_t most : shapeClassesOf(*info, rows, target)) {
-      if (isPacked && most < 8)
+    for (int64_t most : shapeClassesOf(*info, number, target)) {
+      // Fewer than what they are promised to be a multiple of are none.
+      if ((isPacked && most < 8) || most < promisedDivisor(kernel, operand, rows.dim))
         continue;
       IRMapping mapping;
       auto variant = cast<func::FuncOp>(kernel->clone(mapping));
@@ -227,6 +230,10 @@ LogicalResult tilewright::addShapeVariants(ModuleOp program) {
         variant->setAttr(kVariantOfAttr, b.getStringAttr(kernel.getName()));
       variant->setAttr(kAtMostAttr,
                        b.getDenseI64ArrayAttr({operand, rows.dim, most}));
+      if (pixelsPerImage(*info, number) != 1)
+        addExplanation(variant, "has tiles for up to " + Twine(most) +
+                                    " pixels, of which larger ones would leave "
+                                    "multiprocessors without a tile");
       symbols.insert(variant, Block::iterator(kernel));
     }
   }

@@ -690,7 +690,7 @@ class Candidates(unittest.TestCase):
 
     def test_launches_of_tensor_maps_of_images(self):
         """Of images, not of their windows; of an open number as many as the operand has."""
-        image = {"dims": [-1, 16, 18, 64], "strides": [18432, 1152, 64], "lower": [-1, 0], "upper": [-1, -2], "steps": [1, 2]}
+        image = {"dims": [["dim", 0, 0], 16, 18, 64], "strides": [18432, 1152, 64], "lower": [-1, 0], "upper": [-1, -2], "steps": [1, 2]}
         dispatch = {
             "name": "d",
             "operands": [{"dtype": "f16", "shape": [4, 16, 3, 8, 3, 64]}],
@@ -698,6 +698,17 @@ class Candidates(unittest.TestCase):
         }
         expected = ["tensormap:box=128x64:swizzle=128:lower=-1x0:upper=-1x-2:steps=1x2:4x16x18x64xf16=undefined"]
         self.assertEqual(artifact.launch_of(dispatch, chips.Chip("h100"))[1], expected)
+        # Any size: it ends with the last window, or with the last one that fits where a scalar tells it.
+        variant = dispatch["variants"][0]
+        variant["guard"] = ["and", ["ge", ["scalar", 1], 1],
+                            ["eq", ["ceildiv", ["add", ["scalar", 1], -1], 2], ["dim", 0, 3]]]
+        image |= {"dims": [["dim", 0, 0], ["add", ["dim", 0, 1], 2], ["scalar", 1], 64],
+                  "strides": [["stride", 0, 0], ["stride", 0, 2], 64]}
+        expected = ["tensormap:box=128x64:swizzle=128:lower=-1x0:upper=-1x-2:steps=1x2:4x18x16x64xf16=undefined"]
+        self.assertEqual(artifact.launch_of(dispatch, chips.Chip("h100"))[1], expected)
+        variant["guard"] = True
+        with self.assertRaisesRegex(artifact.NotPredictable, "sizes have to be known"):
+            artifact.launch_of(dispatch, chips.Chip("h100"))
 
     def test_dims_that_are_left_open_have_a_size(self):
         dispatch = {

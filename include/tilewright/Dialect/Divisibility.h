@@ -53,8 +53,18 @@ ImageAttr getImage(mlir::func::FuncOp kernel, int64_t operand);
 /// kernel's.
 int64_t getMergedDims(mlir::func::FuncOp kernel, int64_t operand);
 
+/// A dim as the host gives it: the product of so many of its dims, and of `times`.
+struct HostDims {
+  mlir::SmallVector<int64_t> dims;
+  int64_t times = 1;
+};
+
+/// Dim `dim` of the kernel's `operand`, which is open, by dims of what the host gives: where
+/// the kernel counts pixels, the host counts images, and their rows and columns.
+HostDims getHostDims(mlir::func::FuncOp kernel, int64_t operand, int64_t dim);
+
 /// How many pixels an image has, if dim `dim` of the kernel's `operand` counts pixels where
-/// the host counts images; else 1.
+/// the host counts images, kDynamic if that is open; else 1.
 int64_t pixelsPerImage(mlir::func::FuncOp kernel, int64_t operand, int64_t dim);
 
 /// What dim `dim` of `operand` is promised to be a multiple of: 1 where nothing is.

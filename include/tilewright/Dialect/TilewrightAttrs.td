@@ -285,6 +285,13 @@ def Tilewright_OffsetAttr : Tilewright_Attr<"Offset", "offset"> {
   let assemblyFormat = "`<` $operand `>`";
 }
 
+def Tilewright_PlacesAttr : Tilewright_Attr<"Places", "places"> {
+  let summary = "a kernel scalar: pixels of the result along dim of space `dim` of the "
+                "images that operand `operand` is pixels of";
+  let parameters = (ins "int64_t":$operand, "int64_t":$dim);
+  let assemblyFormat = "`<` $operand `,` $dim `>`";
+}
+
 def Tilewright_ImageAttr : Tilewright_Attr<"Image", "image"> {
   let summary = "an operand of a kernel is pixels of images, as copy engines read them";
   let description = [{
@@ -300,23 +307,43 @@ def Tilewright_ImageAttr : Tilewright_Attr<"Image", "image"> {
     `taps`, which dim of the operand counts taps (0: none), and `dilations`
     between them. What is outside of an image is zero.
 
+    Where more than the number of images is open, three entries more are for each dim
+    of space: `windows`, which dim of what the host gives as the operand counts
+    windows, which open `places` are; `along`, whose stride is an open one of
+    `strides` times a step, or a dilation if that dim counts taps (of images that of
+    dim 0); `extents`, which host scalar an open dim is, or -1 where the image ends
+    with its last window.
+
     ```mlir
     // 3 x 3 windows of two images of 16 x 16 x 64, padded by one: 512 x 3 x 3 x 64
     #tilewright.image<dims = [2, 16, 16, 64], strides = [16384, 1024, 64], places = [16, 16],
                       lower = [-1, -1], upper = [-1, -1], steps = [1, 1], taps = [1, 2],
                       dilations = [1, 1]>
+    // Images of any size, which host scalars 0 and 1 are: ? x 3 x 3 x 64 of ? x ? x 3 x ? x 3 x 64
+    #tilewright.image<dims = [?, ?, ?, 64], strides = [?, ?, 64], places = [?, ?], …,
+                      windows = [1, 3], along = [2, 4], extents = [0, 1]>
     ```
   }];
   let parameters = (ins
     ArrayRefParameter<"int64_t">:$dims, ArrayRefParameter<"int64_t">:$strides,
     ArrayRefParameter<"int64_t">:$places, ArrayRefParameter<"int64_t">:$lower,
     ArrayRefParameter<"int64_t">:$upper, ArrayRefParameter<"int64_t">:$steps,
-    ArrayRefParameter<"int64_t">:$taps, ArrayRefParameter<"int64_t">:$dilations);
+    ArrayRefParameter<"int64_t">:$taps, ArrayRefParameter<"int64_t">:$dilations,
+    OptionalArrayRefParameter<"int64_t">:$windows,
+    OptionalArrayRefParameter<"int64_t">:$along,
+    OptionalArrayRefParameter<"int64_t">:$extents);
   let assemblyFormat = [{
-    `<` `dims` `=` `[` custom<Sizes>($dims) `]` `,` `strides` `=` `[` $strides `]` `,`
-        `places` `=` `[` $places `]` `,` `lower` `=` `[` $lower `]` `,`
+    `<` `dims` `=` `[` custom<Sizes>($dims) `]` `,`
+        `strides` `=` `[` custom<Sizes>($strides) `]` `,`
+        `places` `=` `[` custom<Sizes>($places) `]` `,` `lower` `=` `[` $lower `]` `,`
         `upper` `=` `[` $upper `]` `,` `steps` `=` `[` $steps `]` `,`
-        `taps` `=` `[` $taps `]` `,` `dilations` `=` `[` $dilations `]` `>`
+        `taps` `=` `[` $taps `]` `,` `dilations` `=` `[` $dilations `]`
+        (`,` `windows` `=` `[` $windows^ `]` `,` `along` `=` `[` $along `]` `,`
+         `extents` `=` `[` $extents `]`)? `>`
+  }];
+  let extraClassDeclaration = [{
+    /// Whether more than the number of images is open.
+    bool isOpen() const { return !getWindows().empty(); }
   }];
   let genVerifyDecl = 1;
 }

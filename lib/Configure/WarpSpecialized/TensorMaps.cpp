@@ -42,7 +42,7 @@ std::string tilewright::whyNoImageMap(ImageAttr image, int64_t bytes) {
     if (ShapedType::isStatic(dim) && !isDim(dim))
       return " has images of " + of(dim) + " elements along a dim" + maps + "1 to 2^32";
   for (int64_t stride : image.getStrides())
-    if (!isStride(stride * bytes))
+    if (ShapedType::isStatic(stride) && !isStride(stride * bytes))
       return " has images with rows or pixels " + of(stride * bytes) + " bytes apart" +
              maps + "multiples of 16 below 2^40";
   int64_t bound = cornerBound(space);
@@ -56,7 +56,11 @@ std::string tilewright::whyNoImageMap(ImageAttr image, int64_t bytes) {
     if (!isStep(image.getSteps()[dim]))
       return " has windows " + of(image.getSteps()[dim]) + " elements apart" + maps +
              "1 to " + of(kMaxStep);
-    // The windows of the result are the first ones of those that lie in the image.
+    // The windows of the result are the first ones of those that lie in the image; of open
+    // sizes the guard says so.
+    if (ShapedType::isDynamic(image.getDims()[dim + 1]) ||
+        ShapedType::isDynamic(image.getPlaces()[dim]))
+      continue;
     int64_t inside = image.getDims()[dim + 1] + upper - lower;
     if (!hasWindows(image.getDims()[dim + 1], lower, upper) ||
         llvm::divideCeil(inside, image.getSteps()[dim]) != uint64_t(image.getPlaces()[dim]))

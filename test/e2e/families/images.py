@@ -1,8 +1,8 @@
 # Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Convolutions of images, whose windows a copy engine gathers on sm_90a: padding, steps between windows and between taps,
-several images in a tile, any number of them, one to three dims of space, channels of no whole step; each technique; what is
-fused behind.
+several images in a tile, any number of them, of any size, any number of filters, one to three dims of space, channels of no
+whole step; each technique; what is fused behind.
 Channels whose rows are no multiples of 16 bytes take the way of other targets. Images whose channels are outermost, on all.
 """
 
@@ -18,22 +18,45 @@ from functions import EXACT, Function
 OPS = {1: ("conv_1d_nwc_wcf", "nuc", "icf", "nxf"), 2: ("conv_2d_nhwc_hwcf", "nuvc", "ijcf", "nxyf"),
        3: ("conv_3d_ndhwc_dhwcf", "nuvwc", "ijkcf", "nxyzf")}
 FHWC = ("conv_2d_nhwc_fhwc", "nuvc", "fijc", "nxyf")
-PLACES, TAPS, SPACE, PADDED = "xyz", "ijk", "uvw", "UVW"
+PLACES, TAPS, SPACE, PADDED = "xyz", "ijk", "uvw", "opq"
 
 
 class Images:
-    """`images` of `size`, `channels`; `filters` of `taps`; steps between windows, between taps; (low, high) of padding."""
+    """`images` of `size`, `channels`; `filters` of `taps`; steps between windows, between taps; (low, high) of padding; how
+    many windows of those that fit along each dim the result lacks."""
 
-    def __init__(self, images, size, channels, filters, taps, steps=None, dilations=None, pads=None):
+    def __init__(self, images, size, channels, filters, taps, steps=None, dilations=None, pads=None, fewer=0):
         rank = len(size)
+        self.fewer = fewer
         self.rank, self.size, self.taps = rank, size, taps
         self.steps, self.dilations = steps or [1] * rank, dilations or [1] * rank
         self.pads = pads or [(0, 0)] * rank
+        self.dims = {"n": images, "c": channels, "f": filters, **dict(zip(TAPS, taps)), **self.of_size(size)}
+
+    def of_size(self, size):
+        """Dims of images of that size."""
         padded = [s + low + high for s, (low, high) in zip(size, self.pads)]
-        places = [(p - d * (t - 1) - 1) // s + 1 for p, d, t, s in zip(padded, self.dilations, taps, self.steps)]
-        self.dims = {"n": images, "c": channels, "f": filters}
-        for letters, values in ((SPACE, size), (PADDED, padded), (TAPS, taps), (PLACES, places)):
-            self.dims.update(zip(letters, values))
+        return {d: value for letters, values in ((SPACE, size), (PADDED, padded), (PLACES, self.places(padded)))
+                for d, value in zip(letters, values)}
+
+    def places(self, padded):
+        return [(p - d * (t - 1) - 1) // s + 1 - self.fewer
+                for p, d, t, s in zip(padded, self.dilations, self.taps, self.steps)]
+
+    def sizes(self, own):
+        """Dims where some have sizes of `own`."""
+        return {**own, **self.of_size([own.get(d, s) for d, s in zip(SPACE, self.size)])}
+
+    def emit_places(self, f):
+        """Lets `f` know the sizes of its result where those of the image are open."""
+        for d, place, (low, high), t, s, e in zip(SPACE, PLACES, self.pads, self.taps, self.steps, self.dilations):
+            if not f.is_dynamic(place):
+                continue
+            more, step, one = (f.raw(f"arith.constant {value} : index", I32, None).name
+                               for value in (low + high - e * (t - 1) - 1, s, 1 - self.fewer))
+            fits = f.raw(f"arith.addi {f.size_of(d)}, {more} : index", I32, None).name
+            last = f.raw(f"arith.floordivsi {fits}, {step} : index", I32, None).name
+            f.sized[place] = f.raw(f"arith.addi {last}, {one} : index", I32, None).name
 
     def attributes(self):
         dense = lambda values: f"dense<[{', '.join(map(str, values))}]> : tensor<{self.rank}xi64>"
@@ -43,9 +66,8 @@ class Images:
         image = np.pad(image, [(0, 0), *self.pads, (0, 0)])
         n, *_, c = image.strides
         space = image.strides[1:-1]
-        places = [self.dims[d] for d in PLACES[:self.rank]]
         view = np.lib.stride_tricks.as_strided(
-            image, [image.shape[0], *places, *self.taps, image.shape[-1]],
+            image, [image.shape[0], *self.places(image.shape[1:-1]), *self.taps, image.shape[-1]],
             [n, *(s * t for s, t in zip(space, self.steps)), *(s * t for s, t in zip(space, self.dilations)), c])
         letters = "n" + PLACES[:self.rank] + TAPS[:self.rank] + "c"
         if view.dtype.kind != "f":
@@ -63,13 +85,16 @@ def config(a, c, m, n, k, taps, groups=1, stages=3, techniques=""):
             f"promote = [0, 1], mma = \"wgmma.m64n{n}{name}\"{registers}{techniques}>}}")
 
 
-def convolution(label, images, a=F16, c=F32, op=None, pinned="", epilogue=None, numbers=()):
-    """`numbers`: how many images there are, where that is open."""
+def convolution(label, images, a=F16, c=F32, op=None, pinned="", epilogue=None, numbers=(), open_dims="n", sizes=()):
+    """`numbers`: how many images there are, where that is open; or `sizes` of several `open_dims`, numbers in their order."""
     name, image, order, output = op or OPS[images.rank]
-    known = "".join(d for d in images.dims if d != "n")
-    f = Function("images", pair_name(a, c), label, images.dims, bool(numbers), ("cuda", "cpu-reference"), known)
-    sizes = [(f"{number}_images", {"n": number}) for number in numbers] or [("int", {})]
+    derived = "".join(PADDED[i] + PLACES[i] for i, d in enumerate(SPACE) if d in open_dims)
+    known = "".join(d for d in images.dims if d not in open_dims + derived)
+    f = Function("images", pair_name(a, c), label, images.dims, bool(numbers or sizes), ("cuda", "cpu-reference"), known)
+    sizes = ([(f"{number}_images", {"n": number}) for number in numbers] or
+             [("x".join(map(str, own)), images.sizes(dict(zip(open_dims, own)))) for own in sizes] or [("int", {})])
     x, w = f.arg(a, image), f.arg(a, order)
+    images.emit_places(f)
     if any(map(any, images.pads)):
         low, high = ([0, *(p[side] for p in images.pads), 0] for side in (0, 1))
         x = f.pad(x, "n" + PADDED[:images.rank] + "c", low, high, f.constant(a, 0))
@@ -177,13 +202,72 @@ def numbers():
                       pinned=config(F16, F32, 64, 64, 64, 2, 1, 3, ", splits = 2, cluster = [1, 1, 1, 1, 2]"))
 
 
+def filters():
+    """Any number of filters: none, of whole boxes and not, of whole rows of 16 bytes and not; one and several variants."""
+    ones = [(1, 1), (1, 1)]
+    yield convolution("any_filters", Images(2, [9, 11], 64, 72, [3, 3], pads=ones), open_dims="f",
+                      sizes=[(0,), (8,), (72,), (120,), (35,), (640,)])
+    yield convolution("any_filters_strided", Images(1, [13, 10], 32, 64, [3, 2], [2, 3], [1, 2], ones), BF16, open_dims="nf",
+                      sizes=[(3, 136), (0, 8), (20, 4)])
+    yield convolution("any_filters_fhwc", Images(2, [9, 7], 72, 64, [3, 3], pads=ones), op=FHWC, open_dims="nf",
+                      sizes=[(4, 36), (5, 13)])
+    yield convolution("any_filters_fused", Images(1, [9, 10], 64, 64, [3, 3], pads=ones), epilogue=bias_and_more, open_dims="nf",
+                      sizes=[(2, 72), (21, 136), (1, 20)])
+    yield convolution("any_filters_line", Images(1, [37], 64, 64, [5], [2], pads=[(2, 2)]), open_dims="nf", sizes=[(30, 80)])
+
+
+def any_size():
+    """Rows, columns, planes of any number: of one window, of many, of none; padded in front, behind, and where there is nothing
+    to pad; more windows than the result has."""
+    ones = [(1, 1), (1, 1)]
+    yield convolution("any_size", Images(1, [9, 11], 64, 72, [3, 3], pads=ones), open_dims="nuv",
+                      sizes=[(2, 9, 11), (1, 1, 1), (3, 5, 30), (0, 9, 9), (4, 1, 20), (1, 0, 4), (6, 20, 21)])
+    yield convolution("any_size_bare", Images(1, [9, 11], 64, 72, [3, 2]), open_dims="nuv", sizes=[(2, 9, 12), (1, 3, 2), (5, 4, 2)])
+    yield convolution("any_size_strided", Images(1, [13, 10], 32, 64, [3, 2], [2, 3], [1, 2], ones), BF16, open_dims="nuv",
+                      sizes=[(3, 13, 10), (2, 14, 11), (1, 1, 2), (9, 8, 21)])
+    yield convolution("any_size_in_front", Images(1, [8, 9], 64, 64, [4, 3], [2, 1], pads=[(2, 0), (1, 0)]), open_dims="nuv",
+                      sizes=[(2, 8, 9), (1, 2, 2), (3, 9, 13)])
+    yield convolution("any_size_behind", Images(1, [8, 9], 64, 64, [4, 2], [3, 2], pads=[(0, 2), (0, 1)]), open_dims="nuv",
+                      sizes=[(2, 8, 9), (1, 2, 1), (3, 9, 12)])
+    yield convolution("any_size_all_padding", Images(1, [4, 4], 64, 64, [2, 2], pads=[(1, 1), (2, 0)]), open_dims="nuv",
+                      sizes=[(2, 0, 3), (1, 3, 0), (1, 3, 4)])
+    yield convolution("any_size_fewer", Images(1, [9, 9], 64, 64, [3, 3], [1, 2], pads=ones, fewer=1), open_dims="nuv",
+                      sizes=[(2, 9, 10), (1, 5, 30)])
+    yield convolution("any_size_fewer_bare", Images(1, [9, 9], 64, 64, [3, 3], [1, 2], fewer=2), open_dims="nuv",
+                      sizes=[(2, 9, 10), (3, 5, 30)])
+    yield convolution("any_height", Images(2, [9, 11], 64, 64, [3, 3], pads=ones), open_dims="u", sizes=[(9,), (1,), (40,)])
+    yield convolution("any_width", Images(2, [9, 11], 64, 64, [3, 3], [2, 2]), open_dims="v", sizes=[(11,), (3,), (50,)])
+    yield convolution("any_size_one_by_one", Images(1, [9, 9], 64, 64, [1, 1], [2, 2]), open_dims="nuv",
+                      sizes=[(3, 9, 9), (1, 1, 1), (2, 2, 7), (7, 8, 2)])
+    yield convolution("any_size_one_tap_padded", Images(1, [5, 7], 64, 64, [1, 1], [3, 2], pads=[(0, 2), (1, 1)]), open_dims="nuv",
+                      sizes=[(2, 5, 7), (1, 1, 1), (3, 2, 6)])
+    yield convolution("any_size_line", Images(1, [37], 64, 64, [5], [2], pads=[(2, 2)]), open_dims="nu", sizes=[(4, 37), (2, 40), (1, 1)])
+    yield convolution("any_size_line_of_one", Images(1, [70], 64, 64, [3], pads=[(1, 1)]), open_dims="u", sizes=[(70,), (1,), (300,)])
+    yield convolution("any_size_volume", Images(1, [4, 5, 6], 32, 64, [2, 3, 2], [1, 2, 1], pads=[(1, 0), (1, 1), (0, 1)]),
+                      open_dims="nuvw", sizes=[(2, 4, 5, 6), (1, 1, 1, 1), (3, 2, 4, 9)])
+    yield convolution("any_size_bytes", Images(1, [9, 7], 144, 64, [3, 3], pads=ones), I8, I32, op=FHWC, open_dims="nuv",
+                      sizes=[(2, 9, 7), (3, 4, 18)])
+    yield convolution("any_size_channels_12", Images(1, [8, 8], 12, 64, [3, 3], pads=ones), open_dims="nuv", sizes=[(2, 8, 8)])
+    yield convolution("any_size_fused", Images(1, [9, 10], 64, 64, [3, 3], pads=ones), epilogue=bias_and_more, open_dims="nuv",
+                      sizes=[(2, 9, 10), (0, 4, 4), (5, 12, 11)])
+    yield convolution("any_size_fused_filters", Images(1, [9, 10], 64, 64, [3, 3], [2, 1], pads=ones), BF16,
+                      epilogue=bias_and_more, open_dims="nuvf", sizes=[(2, 9, 10, 72), (3, 8, 17, 136), (2, 5, 5, 4), (1, 6, 6, 0)])
+    for cluster, more in (([2, 1, 1, 1, 1], ", tma_store = true"), ([1, 2, 1, 1, 1], ", persistent = true")):
+        yield convolution(f"any_size_cluster_{cluster[0]}", Images(1, [11, 10], 72, 136, [3, 3], [2, 1], pads=[(1, 1), (1, 0)]),
+                          open_dims="nuv", sizes=[(3, 11, 10), (2, 8, 23)],
+                          pinned=config(F16, F32, 128, 64, 64, 2, 2, 3, f", cluster = {cluster}{more}"))
+    yield convolution("any_size_parts", Images(1, [9, 10], 128, 128, [3, 3], [2, 1], pads=ones), open_dims="nuv",
+                      sizes=[(1, 9, 10), (3, 12, 9)],
+                      pinned=config(F16, F32, 64, 64, 64, 2, 1, 3, ", splits = 2, cluster = [1, 1, 1, 1, 2]"))
+
+
 def planes(label, images, a=F32, c=F32, fused=False):
     """Channels outermost, as most front ends write images: on CPUs, rows of narrow ones are one row."""
     f = Function("images", pair_name(a, c), f"planes_{label}", images.dims)
     x, w = f.arg(a, "ncuv"), f.arg(a, "fcij")
     if any(map(any, images.pads)):
         low, high = ([0, 0, *(p[side] for p in images.pads)] for side in (0, 1))
-        x = f.pad(x, "ncUV", low, high, f.constant(a, 0))
+        x = f.pad(x, "nc" + PADDED[:2], low, high, f.constant(a, 0))
     sums = f.op("linalg.conv_2d_nchw_fchw", [x, w], f.zeros(c, "nfxy"), "{" + images.attributes() + "}")
 
     def product(x, w):
@@ -269,3 +353,5 @@ def functions():
     yield from techniques()
     yield from parts()
     yield from numbers()
+    yield from filters()
+    yield from any_size()

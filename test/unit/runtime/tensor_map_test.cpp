@@ -286,9 +286,12 @@ TEST(TensorMapImages, HaveOneTo2To32ElementsAlongADim) {
             "an image has 4294967297 elements along a dim; a tensor map takes 1 to 2^32");
   EXPECT_EQ(images(2, [](TensorMapParam &param) { param.image->dims[0] = 0; }),
             "an image has 0 elements along a dim; a tensor map takes 1 to 2^32");
-  EXPECT_EQ(images(2, [](TensorMapParam &param) { param.image->dims[0] = kOpen; }), "");
-  EXPECT_EQ(images(2, [](TensorMapParam &param) { param.image->dims[1] = kOpen; }),
-            "an image has -1 elements along a dim; a tensor map takes 1 to 2^32");
+  // A launch tells those.
+  for (size_t dim : {0, 1, 2})
+    EXPECT_EQ(images(2, [&](TensorMapParam &param) { param.image->dims[dim] = kOpen; }), "");
+  EXPECT_EQ(images(2, [&](TensorMapParam &param) { param.image->strides[1] = kOpen; }), "");
+  EXPECT_EQ(images(2, [](TensorMapParam &param) { param.image->dims[1] = -2; }),
+            "an image has -2 elements along a dim; a tensor map takes 1 to 2^32");
 }
 
 TEST(TensorMapBox, HasRowsOf16BytesWithinTheSwizzle) {
@@ -389,19 +392,29 @@ TEST_F(TensorMapViewTest, OfImagesHasTheirsAndNotTheOperands) {
             "neighbours along dim 2 are 18 bytes apart; a tensor map takes multiples of 16 below 2^40");
 }
 
-TEST_F(TensorMapViewTest, HasAsManyImagesAsItsOperandWhereTheirNumberIsOpen) {
-  TensorMapParam param{{32, 8}, 0, 1, ImageParam{{kOpen, 5, 6, 8}, {240, 48, 8}, {-1, -2}, {-1, 0}, {2, 1}}};
+TEST_F(TensorMapViewTest, OfImagesHasSizesThatALaunchTold) {
+  TensorMapParam param{{32, 8}, 0, 1, ImageParam{{8, 5, 6, 8}, {240, 48, 8}, {-1, -2}, {-1, 0}, {2, 1}}};
   TensorMapDesc desc;
   // 4096 bytes are those of eight images.
+  auto with = [&](std::vector<int64_t> dims, std::vector<int64_t> strides) {
+    param.image->dims = dims, param.image->strides = strides;
+    return describe(0, TW_F16, {dims[0], 3, 3, 8}, {240, 96, 48, 1}, param, &desc);
+  };
   for (int64_t count : {1, 8}) {
-    ASSERT_EQ(describe(0, TW_F16, {count, 3, 3, 8}, {240, 96, 48, 1}, param, &desc), "");
+    ASSERT_EQ(with({count, 5, 6, 8}, {240, 48, 8}), "");
     EXPECT_EQ(desc.dims, (std::vector<uint64_t>{8, 6, 5, uint64_t(count)}));
     EXPECT_EQ(desc.strides, (std::vector<uint64_t>{16, 96, 480}));
   }
-  EXPECT_EQ(describe(0, TW_F16, {9, 3, 3, 8}, {240, 96, 48, 1}, param),
-            "the images reach beyond the memory of the operand");
-  EXPECT_EQ(describe(0, TW_F16, {(int64_t(1) << 32) + 1, 3, 3, 8}, {240, 96, 48, 1}, param),
-            "there are 4294967297 images; a tensor map takes 1 to 2^32");
+  // Views have no stride along a dim of one element, maps have one.
+  ASSERT_EQ(with({1, 1, 6, 8}, {0, 0, 8}), "");
+  EXPECT_EQ(desc.strides, (std::vector<uint64_t>{16, 16, 16}));
+  EXPECT_EQ(with({9, 5, 6, 8}, {240, 48, 8}), "the images reach beyond the memory of the operand");
+  EXPECT_EQ(with({(int64_t(1) << 32) + 1, 5, 6, 8}, {240, 48, 8}),
+            "an image has 4294967297 elements along a dim; a tensor map takes 1 to 2^32");
+  EXPECT_EQ(with({1, kOpen, 6, 8}, {240, 48, 8}), "an image has -1 elements along a dim; a tensor map takes 1 to 2^32");
+  EXPECT_EQ(with({1, 5, 6, 8}, {240, kOpen, 8}), "strides of the image overflow");
+  EXPECT_EQ(with({1, 5, 6, 8}, {240, 44, 8}),
+            "neighbours along dim 1 are 88 bytes apart; a tensor map takes multiples of 16 below 2^40");
 }
 
 /// Copies the box at column x, row y to `out`: 8 rows of 16 f32.
@@ -448,6 +461,19 @@ again:
 }
 )";
 
+/// The same of pixels of images: column x of image y is the first one.
+std::string kernelOfPixels() {
+  std::string text = kernel;
+  for (auto [from, to] : {std::pair<std::string, std::string>{"entry copy_box", "entry copy_pixels"},
+                          {".reg .b64 %out", ".reg .b16 %none; .reg .b32 %zero; .reg .b64 %out"},
+                          {"  mov.u32 %t, %tid.x;", "  mov.u32 %t, %tid.x; mov.b16 %none, 0; mov.b32 %zero, 0;"},
+                          {"tensor.2d", "tensor.3d"},
+                          {".tile.", ".im2col."},
+                          {"{%x, %y}], [%bar]", "{%zero, %x, %y}], [%bar], {%none}"}})
+    text.replace(text.find(from), from.size(), to);
+  return text;
+}
+
 std::string artifact() {
   return writeArtifact(
       {{"manifest", R"({"format": 1, "programs": [{"target": "cuda:sm_90", "driver": "cuda", "requires": {"sm": 90},
@@ -456,8 +482,17 @@ std::string artifact() {
                          {"dtype": "f32", "shape": [8, 16], "access": "write"}],
             "variants": [{"name": "copy_box", "section": "kernel.ptx", "grid": [1, 1, 1], "block": [32, 1, 1],
               "params": [{"buffer": 1}, {"scalar": "i32", "value": ["scalar", 0]}, {"scalar": "i32", "value": ["scalar", 1]},
-                         {"tensor_map": 0, "box": [8, 16]}]}]}]}]})"},
-       {"kernel.ptx", kernel}});
+                         {"tensor_map": 0, "box": [8, 16]}]}]},
+            {"name": "copy_pixels", "scalars": ["i32", "i32", "i32"],
+            "operands": [{"dtype": "f32", "shape": [-1, -1, 16], "strides": [-1, -1, 1], "access": "read"},
+                         {"dtype": "f32", "shape": [8, 16], "access": "write"}],
+            "variants": [{"name": "copy_pixels", "section": "pixels.ptx", "grid": [1, 1, 1], "block": [32, 1, 1],
+              "params": [{"buffer": 1}, {"scalar": "i32", "value": ["scalar", 0]}, {"scalar": "i32", "value": ["scalar", 1]},
+                         {"tensor_map": 0, "box": [8, 16], "image": {
+                            "dims": [["dim", 0, 0], ["scalar", 2], 16], "lower": [0], "upper": [0], "steps": [2],
+                            "strides": [["stride", 0, 0], ["floordiv", ["stride", 0, 1], 2]]}}]}]}]}]})"},
+       {"kernel.ptx", kernel},
+       {"pixels.ptx", kernelOfPixels()}});
 }
 
 class TensorMapLaunchTest : public testing::Test {
@@ -489,14 +524,21 @@ protected:
   }
   /// The box at (row, column) of a window of the 20 x 36 numbers that begins at element `first`.
   std::string copy(int64_t first, std::vector<int64_t> dims, int32_t row, int32_t column) {
-    const int64_t strides[] = {36, 1};
+    return launch("copy_box", first, dims, {36, 1}, {uint32_t(column), uint32_t(row)});
+  }
+  /// Eight pixels from the first one on, every second one of `count` rows of `width`: windows of them.
+  std::string copyPixels(int64_t count, int32_t width) {
+    return launch("copy_pixels", 0, {count, 3, 16}, {80, 32, 1}, {0, 0, uint32_t(width)});
+  }
+  std::string launch(const char *name, int64_t first, std::vector<int64_t> dims, std::vector<int64_t> strides,
+                     std::vector<uint64_t> scalars) {
     tilewright_view *window;
-    EXPECT_OK(tilewright_view_create_strided(memory, uint64_t(first) * 4, TW_F32, 2, dims.data(), strides, &window));
+    EXPECT_OK(tilewright_view_create_strided(memory, uint64_t(first) * 4, TW_F32, uint32_t(dims.size()), dims.data(),
+                                             strides.data(), &window));
     size_t dispatch;
-    EXPECT_OK(tilewright_program_dispatch_find(program, "copy_box", &dispatch));
+    EXPECT_OK(tilewright_program_dispatch_find(program, name, &dispatch));
     tilewright_view *views[] = {window, out};
-    uint64_t scalars[] = {uint32_t(column), uint32_t(row)};
-    std::string why = take(tilewright_program_launch(program, dispatch, stream, 2, views, 2, scalars));
+    std::string why = take(tilewright_program_launch(program, dispatch, stream, 2, views, scalars.size(), scalars.data()));
     tilewright_view_release(window);
     if (!why.empty())
       return why;
@@ -534,6 +576,24 @@ TEST_F(TensorMapLaunchTest, SaysWhatItCannotDescribe) {
   EXPECT_EQ(copy(1, {8, 16}, 0, 0),
             "4: dispatch 'copy_box': variant 'copy_box': parameter 3, the tensor map of operand 0: its first element is "
             "4 bytes behind a multiple of 16");
+}
+
+TEST_F(TensorMapLaunchTest, CopiesPixelsOfImagesWhoseSizesItIsTold) {
+  // Three windows a row of five pixels; behind the last row there is nothing.
+  for (int64_t count : {1, 2, 9}) {
+    ASSERT_EQ(copyPixels(count, 5), "");
+    for (int p = 0; p < 8; ++p)
+      for (int c = 0; c < 16; ++c)
+        EXPECT_EQ(numbers[p * 16 + c], p / 3 < count ? 1.0f + p / 3 * 80 + p % 3 * 32 + c : 0.0f) << count << " " << p;
+  }
+}
+
+TEST_F(TensorMapLaunchTest, RefusesImagesThatNoMapDescribes) {
+  std::string where = "4: dispatch 'copy_pixels': variant 'copy_pixels': parameter 3, the tensor map of operand 0: ";
+  for (int32_t width : {0, -1})
+    EXPECT_EQ(copyPixels(1, width), where + "an image has " + std::to_string(width) +
+                                        " elements along a dim; a tensor map takes 1 to 2^32");
+  EXPECT_EQ(copyPixels(9, 6), where + "the images reach beyond the memory of the operand");
 }
 
 TEST(TensorMapManifest, RefusesBoxesThatNoHardwareTakes) {

@@ -55,15 +55,41 @@ def with_size(dispatch, size):
     return {**dispatch, "operands": operands}
 
 
-def tensor_map_of(name, param, operand):
+def image_of(image, guard, chip, operands):
+    """The dims of images at a launch, and strides that are no multiples of them. A size that a scalar tells is such that as many
+    windows fit as the guard wants."""
+    wanted = {}
+    for each in guard:
+        if each[0] == "eq" and each[1][0] == "ceildiv":
+            (_, (_, inside, step), places) = each
+            size, more = inside[1:] if inside[0] == "add" else (inside, 0)
+            wanted[json.dumps(size)] = (places, step, more)
+
+    def size_of(expression):
+        value = value_of(expression, chip, operands)
+        if value is None and json.dumps(expression) in wanted:
+            places, step, more = wanted[json.dumps(expression)]
+            return (value_of(places, chip, operands) - 1) * step + 1 - more
+        return value
+
+    dims = [size_of(x) for x in image["dims"]]
+    if None in dims:
+        return dims, []
+    dense = [math.prod(dims[dim:]) for dim in range(1, len(dims))]
+    return dims, [x for x, y in zip(image["strides"], dense) if isinstance(x, int) and x != y]
+
+
+def tensor_map_of(name, param, operands, guard, chip):
     """As an argument of tilewright-run."""
-    merged = param.get("merged", 1)
+    operand, merged = operands[param["tensor_map"]], param.get("merged", 1)
     shape = [math.prod(operand["shape"][:merged]), *operand["shape"][merged:]]
     options = f"swizzle={param['swizzle']}:" if param.get("swizzle") else ""
     if "image" in param:
         image = param["image"]
-        shape = [operand["shape"][0] if dim < 0 else dim for dim in image["dims"]]
-        if image["strides"] != [math.prod(shape[dim:]) for dim in range(1, len(shape))]:
+        shape, others = image_of(image, guard, chip, operands)
+        if None in shape:
+            raise NotPredictable(f"{name}: parameter {param}: sizes have to be known")
+        if others:
             raise NotPredictable(
                 f"{name}: parameter {param}: its images are not dense in memory, as the arguments of tilewright-run are;"
                 " a config without tensor maps of images (strategy = tiled) can be predicted"
@@ -89,7 +115,9 @@ def launch_of(dispatch, chip, variant=None):
         elif "buffer" in param:
             arguments.append(f"{shapes[param['buffer']]}=undefined")
         elif "tensor_map" in param:
-            arguments.append(tensor_map_of(dispatch["name"], param, operands[param["tensor_map"]]))
+            guard = variant.get("guard")
+            parts = guard[1:] if isinstance(guard, list) and guard[0] == "and" else []
+            arguments.append(tensor_map_of(dispatch["name"], param, operands, parts, chip))
         else:
             raise NotPredictable(f"{dispatch['name']}: parameter {param}: sizes have to be known")
     return grid, arguments

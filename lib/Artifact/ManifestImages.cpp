@@ -3,8 +3,8 @@
 //
 // Images in the manifest:
 //
-//   #tilewright.image<dims = [?, ?, ?, 64], strides = [?, ?, 64], places = [?, ?], lower = [-1, -1],
-//                     upper = [-1, -1], …, windows = [1, 3], along = [2, 4], extents = [0, 1]>
+//   #tilewright.image<dims = [?, ?, ?, 64], strides = [?, ?, 64], places = [?, ?], …,
+//                     windows = [1, 3], along = [2, 4], extents = [0, 1]>
 // becomes
 //   "dims": [["dim", 0, 0], ["scalar", 0], ["scalar", 1], 64],
 //   "strides": [["stride", 0, 0], ["stride", 0, 2], 64], …

@@ -1,6 +1,6 @@
 # Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Products and convolutions of any number of rows or images, halves with f32 sums: what is right, and PyTorch's."""
+"""Products and convolutions of any number of rows or images, or images of any size, halves with f32 sums: what is right, and PyTorch's."""
 
 EPSILON = 2.0**-24  # unit roundoff of f32
 F16 = 2.0**-11
@@ -12,11 +12,11 @@ def reference(function, a, b):
     if a.ndim == 2:
         return a @ b, (a.shape[-1] + 8) * EPSILON * (abs(a) @ abs(b))
     taps, _, channels, _ = b.shape
-    side = a.shape[1] - taps + 1
+    rows, columns = a.shape[1] - taps + 1, a.shape[2] - taps + 1
     result = size = 0
     for i in range(taps):
         for j in range(taps):
-            part = a[:, i:i + side, j:j + side]
+            part = a[:, i:i + rows, j:j + columns]
             result = result + part @ b[i, j]
             size = size + abs(part) @ abs(b[i, j])
     return result, (taps * taps * channels + 8) * EPSILON * size + 1.001 * F16 * abs(result) + TINY

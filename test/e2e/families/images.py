@@ -211,7 +211,8 @@ def filters():
                       sizes=[(3, 136), (0, 8), (20, 4)])
     yield convolution("any_filters_fhwc", Images(2, [9, 7], 72, 64, [3, 3], pads=ones), op=FHWC, open_dims="nf",
                       sizes=[(4, 36), (5, 13)])
-    yield convolution("any_filters_fused", Images(1, [9, 10], 64, 64, [3, 3], pads=ones), epilogue=bias_and_more, open_dims="nf",
+    yield convolution("any_filters_fused", Images(1, [9, 10], 64, 64, [3, 3], pads=ones), epilogue=bias_and_more,
+                      open_dims="nf",
                       sizes=[(2, 72), (21, 136), (1, 20)])
     yield convolution("any_filters_line", Images(1, [37], 64, 64, [5], [2], pads=[(2, 2)]), open_dims="nf", sizes=[(30, 80)])
 
@@ -222,7 +223,8 @@ def any_size():
     ones = [(1, 1), (1, 1)]
     yield convolution("any_size", Images(1, [9, 11], 64, 72, [3, 3], pads=ones), open_dims="nuv",
                       sizes=[(2, 9, 11), (1, 1, 1), (3, 5, 30), (0, 9, 9), (4, 1, 20), (1, 0, 4), (6, 20, 21)])
-    yield convolution("any_size_bare", Images(1, [9, 11], 64, 72, [3, 2]), open_dims="nuv", sizes=[(2, 9, 12), (1, 3, 2), (5, 4, 2)])
+    yield convolution("any_size_bare", Images(1, [9, 11], 64, 72, [3, 2]),
+                      open_dims="nuv", sizes=[(2, 9, 12), (1, 3, 2), (5, 4, 2)])
     yield convolution("any_size_strided", Images(1, [13, 10], 32, 64, [3, 2], [2, 3], [1, 2], ones), BF16, open_dims="nuv",
                       sizes=[(3, 13, 10), (2, 14, 11), (1, 1, 2), (9, 8, 21)])
     yield convolution("any_size_in_front", Images(1, [8, 9], 64, 64, [4, 3], [2, 1], pads=[(2, 0), (1, 0)]), open_dims="nuv",
@@ -239,10 +241,13 @@ def any_size():
     yield convolution("any_width", Images(2, [9, 11], 64, 64, [3, 3], [2, 2]), open_dims="v", sizes=[(11,), (3,), (50,)])
     yield convolution("any_size_one_by_one", Images(1, [9, 9], 64, 64, [1, 1], [2, 2]), open_dims="nuv",
                       sizes=[(3, 9, 9), (1, 1, 1), (2, 2, 7), (7, 8, 2)])
-    yield convolution("any_size_one_tap_padded", Images(1, [5, 7], 64, 64, [1, 1], [3, 2], pads=[(0, 2), (1, 1)]), open_dims="nuv",
+    yield convolution("any_size_one_tap_padded", Images(1, [5, 7], 64, 64, [1, 1], [3, 2], pads=[(0, 2), (1, 1)]),
+                      open_dims="nuv",
                       sizes=[(2, 5, 7), (1, 1, 1), (3, 2, 6)])
-    yield convolution("any_size_line", Images(1, [37], 64, 64, [5], [2], pads=[(2, 2)]), open_dims="nu", sizes=[(4, 37), (2, 40), (1, 1)])
-    yield convolution("any_size_line_of_one", Images(1, [70], 64, 64, [3], pads=[(1, 1)]), open_dims="u", sizes=[(70,), (1,), (300,)])
+    yield convolution("any_size_line", Images(1, [37], 64, 64, [5], [2], pads=[(2, 2)]),
+                      open_dims="nu", sizes=[(4, 37), (2, 40), (1, 1)])
+    yield convolution("any_size_line_of_one", Images(1, [70], 64, 64, [3], pads=[(1, 1)]),
+                      open_dims="u", sizes=[(70,), (1,), (300,)])
     yield convolution("any_size_volume", Images(1, [4, 5, 6], 32, 64, [2, 3, 2], [1, 2, 1], pads=[(1, 0), (1, 1), (0, 1)]),
                       open_dims="nuvw", sizes=[(2, 4, 5, 6), (1, 1, 1, 1), (3, 2, 4, 9)])
     yield convolution("any_size_bytes", Images(1, [9, 7], 144, 64, [3, 3], pads=ones), I8, I32, op=FHWC, open_dims="nuv",

@@ -56,8 +56,8 @@ def with_size(dispatch, size):
 
 
 def image_of(image, guard, chip, operands):
-    """The dims of images at a launch, and strides that are no multiples of them. A size that a scalar tells is such that as many
-    windows fit as the guard wants."""
+    """The dims of images at a launch, and strides that are no multiples of them. A size that a scalar tells is such that as
+    many windows fit as the guard wants."""
     wanted = {}
     for each in guard:
         if each[0] == "eq" and each[1][0] == "ceildiv":

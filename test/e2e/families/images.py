@@ -256,7 +256,8 @@ def any_size():
     yield convolution("any_size_fused", Images(1, [9, 10], 64, 64, [3, 3], pads=ones), epilogue=bias_and_more, open_dims="nuv",
                       sizes=[(2, 9, 10), (0, 4, 4), (5, 12, 11)])
     yield convolution("any_size_fused_filters", Images(1, [9, 10], 64, 64, [3, 3], [2, 1], pads=ones), BF16,
-                      epilogue=bias_and_more, open_dims="nuvf", sizes=[(2, 9, 10, 72), (3, 8, 17, 136), (2, 5, 5, 4), (1, 6, 6, 0)])
+                      epilogue=bias_and_more, open_dims="nuvf",
+                      sizes=[(2, 9, 10, 72), (3, 8, 17, 136), (2, 5, 5, 4), (1, 6, 6, 0)])
     for cluster, more in (([2, 1, 1, 1, 1], ", tma_store = true"), ([1, 2, 1, 1, 1], ", persistent = true")):
         yield convolution(f"any_size_cluster_{cluster[0]}", Images(1, [11, 10], 72, 136, [3, 3], [2, 1], pads=[(1, 1), (1, 0)]),
                           open_dims="nuv", sizes=[(3, 11, 10), (2, 8, 23)],

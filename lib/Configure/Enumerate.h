@@ -28,6 +28,10 @@ unsigned longestLoop(const KernelInfo &info, llvm::ArrayRef<unsigned> loops);
 int64_t rasterOf(const KernelInfo &info, unsigned m, unsigned n, int64_t blockM,
                  int64_t blockN);
 
+/// The classes of loops along which two elements of an operand lie in a byte, one for each
+/// such operand.
+llvm::SmallVector<unsigned> pairedLoops(const KernelInfo &info);
+
 /// "loop 1 of linalg.matmul", of the root.
 std::string describeLoop(const KernelInfo &info, unsigned loop);
 

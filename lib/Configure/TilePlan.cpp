@@ -292,22 +292,28 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
   return plan;
 }
 
+SmallVector<unsigned> tilewright::pairedLoops(const KernelInfo &info) {
+  SmallVector<unsigned> paired;
+  for (linalg::LinalgOp op : info.ops)
+    for (OpOperand *input : op.getDpsInputOperands())
+      if (bytesOf(input->get()) != input->get()) {
+        AffineMap map = op.getMatchingIndexingMap(input);
+        paired.push_back(info.getClasses(op)[map.getDimPosition(map.getNumResults() - 1)]);
+      }
+  return paired;
+}
+
 /// Whether tiles of packed elements are whole bytes.
 static bool keepsPairs(const KernelInfo &info, const TilePlan &plan,
                        std::string &reason) {
-  for (linalg::LinalgOp op : info.ops)
-    for (OpOperand *input : op.getDpsInputOperands()) {
-      if (bytesOf(input->get()) == input->get())
-        continue;
-      AffineMap map = op.getMatchingIndexingMap(input);
-      unsigned loop = map.getDimPosition(map.getNumResults() - 1);
-      int64_t extent = plan.classes[info.getClasses(op)[loop]].vector;
-      if (extent > 0 && extent % 2 == 0)
-        continue;
-      reason = "two elements of an operand lie in a byte, and the tile has " +
-               std::to_string(std::max<int64_t>(extent, 1)) + " along its rows";
-      return false;
-    }
+  for (unsigned number : pairedLoops(info)) {
+    int64_t extent = plan.classes[number].vector;
+    if (extent > 0 && extent % 2 == 0)
+      continue;
+    reason = "two elements of an operand lie in a byte, and the tile has " +
+             std::to_string(std::max<int64_t>(extent, 1)) + " along its rows";
+    return false;
+  }
   return true;
 }
 

@@ -113,8 +113,9 @@ bool Packer::joinsPairs() {
   auto type = cast<RankedTensorType>(reshape.getSrc().getType());
   int64_t rank = type.getRank();
   ReassociationIndices last = reshape.getReassociationIndices().back();
+  // Of rows without elements no tile is whole bytes.
   if (last.size() < 2 || type.getShape().back() != 2 ||
-      ShapedType::isDynamic(type.getDimSize(rank - 2)))
+      ShapedType::isDynamic(type.getDimSize(rank - 2)) || type.getDimSize(rank - 2) == 0)
     return false;
   for (OpOperand &operand : reader->getOpOperands()) {
     AffineMap map = reader.getMatchingIndexingMap(&operand);

@@ -44,4 +44,23 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", 
     %r = linalg.matmul ins(%x, %f : tensor<16x96xf16>, tensor<96x80xf16>) outs(%c : tensor<16x80xf32>) -> tensor<16x80xf32>
     return %r : tensor<16x80xf32>
   }
+
+  // Rows without elements stay pairs: no tile of them is whole bytes.
+  // CHECK-LABEL: func.func @Empty(
+  // CHECK-NOT: tilewright.unpack
+  // CHECK: linalg.generic {{.*}} ins(%{{.*}}, %cst : tensor<80x0xi8>, tensor<2xi8>)
+  // CHECK-NOT: tilewright.unpack
+  func.func @Empty(%x: tensor<16x0xf16>, %w: tensor<80x0xi4>, %s: tensor<80xf16>, %c: tensor<16x80xf32>) -> tensor<16x80xf32> {
+    %e = tensor.empty() : tensor<80x0xf16>
+    %d = linalg.generic {indexing_maps = [#id, #n, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%w, %s : tensor<80x0xi4>, tensor<80xf16>) outs(%e : tensor<80x0xf16>) {
+    ^bb0(%a: i4, %scale: f16, %out: f16):
+      %0 = arith.sitofp %a : i4 to f16
+      %1 = arith.mulf %0, %scale : f16
+      linalg.yield %1 : f16
+    } -> tensor<80x0xf16>
+    %r = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
+        ins(%x, %d : tensor<16x0xf16>, tensor<80x0xf16>) outs(%c : tensor<16x80xf32>) -> tensor<16x80xf32>
+    return %r : tensor<16x80xf32>
+  }
 }

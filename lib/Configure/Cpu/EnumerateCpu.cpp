@@ -8,6 +8,7 @@
 //   the same of bytes:      block = [256, 256, 768], thread = [32, 32, 64], promote = [0, 1],
 //                           mma = "amx.m16n16k64.s8.s32"
 //   read in place:         block = [64, 128, 1],    thread = [8, 32, 1]
+//   the same, two of the sum to a byte:  block = [64, 128, 2], thread = [8, 32, 1]
 //
 // Operands that are promoted are packed into panels, a chunk of the sum at a time: then
 // `block` has the length of the chunk and `thread` that of the inner loop's step.
@@ -300,6 +301,8 @@ enumerateContractionCpu(const KernelInfo &info, TargetAttr target, int64_t lanes
   int64_t most = wholeRows(nominalExtent(info, m), registers);
   int64_t extent = nominalExtent(info, n);
   bool isNarrow = registers >= 32 && extent < 4 * lanes && extent % (2 * lanes);
+  bool hasPairs =
+      llvm::is_contained(pairedLoops(info), info.getClasses(info.getRoot())[k]);
   for (int64_t vectors : vectorCounts(extent, lanes, target))
     for (int64_t rows : {vectors == 3               ? std::min<int64_t>(most, 8)
                          : isNarrow && vectors == 1 ? 2 * most
@@ -314,7 +317,7 @@ enumerateContractionCpu(const KernelInfo &info, TargetAttr target, int64_t lanes
         thread[n] = std::min(vectors * lanes, maxN);
         block[m] = std::min(thread[m] * blocks, std::max(thread[m], maxM));
         block[n] = thread[n] * std::max<int64_t>(1, blocks / 2);
-        block[k] = 1;
+        block[k] = hasPairs ? 2 : 1;
         LoweringConfigAttr config = makeConfig(info, block, thread);
         if (!llvm::is_contained(configs, config))
           configs.push_back(config);

@@ -110,13 +110,14 @@ def quantized(element):
     return f
 
 
-def dequantized(groups, signed, dynamic, inner=32, weights=I4):
+def dequantized(groups, signed, dynamic, inner=32, weights=I4, rows=33, columns=42):
     """x · ((w - zero) · scale), with a scale for each row of w, or for each group of it."""
-    dims = {"m": 33, "n": 42, "g": 3, "K": inner}
+    dims = {"m": rows, "n": columns, "g": 3, "K": inner}
     w_dims, s_dims = ("ngK", "ng") if groups else ("nK", "n")
     x_dims = w_dims.replace("n", "m")
     bits, odd = weights.bits, inner % (8 // weights.bits) > 0
-    f = Function("dequantized", f"{'i' if signed else 'u'}{bits}-f16", "odd_" * odd + ("groups" if groups else "rows"),
+    shape = "" if (rows, columns) == (33, 42) else f"_{inner}x{columns}"
+    f = Function("dequantized", f"{'i' if signed else 'u'}{bits}-f16", "odd_" * odd + ("groups" if groups else "rows") + shape,
                  {d: dims[d] for d in "mn" + w_dims[1:]}, dynamic)
     x, w = f.arg(F16, x_dims), f.arg(weights, w_dims)
     scale, zero = f.arg(F16, s_dims), f.arg(F16, s_dims)
@@ -144,11 +145,12 @@ def dequantized(groups, signed, dynamic, inner=32, weights=I4):
     return f
 
 
-def dequantized_columns(weights, dynamic, inner, groups=5):
+def dequantized_columns(weights, dynamic, inner, groups=5, columns=None):
     """x · (w · scale), w as it is multiplied: rows of a sum, with a scale for each column of a group of rows. CPUs dequantise
     while they pack, a chunk of groups at a time; one row takes each weight once."""
-    dims = {"m": 21, "n": 72 if weights is I2 else 70, "g": groups, "K": inner}
-    f = Function("dequantized", f"{weights.name}-f16", f"columns_{groups}x{inner}", {d: dims[d] for d in "mngK"}, dynamic)
+    columns = (72 if weights is I2 else 70) if columns is None else columns
+    dims = {"m": 21, "n": columns, "g": groups, "K": inner}
+    f = Function("dequantized", f"{weights.name}-f16", f"columns_{groups}x{inner}" + ("" if columns else "_none"), {d: dims[d] for d in "mngK"}, dynamic)
     x, w, scale = f.arg(F16, "mgK"), f.arg(weights, "gKn"), f.arg(F16, "gn")
 
     def body(lines, w, scale, out):
@@ -255,6 +257,11 @@ def functions():
     yield dequantized(False, False, False)
     yield dequantized(False, True, False, 31)
     yield dequantized(True, False, False, 7)
+    # Too few columns, or too short a sum, for panels; and no sum.
+    for inner, columns in ((6, 28), (64, 5), (0, 12)):
+        yield dequantized(False, True, False, inner, rows=17, columns=columns)
+    yield dequantized(True, False, True, 0, columns=12)
+    yield dequantized_columns(I4, False, 8, 1, columns=0)
     for weights in (I4, I8):
         yield dequantized_columns(weights, False, 32)
         yield dequantized_columns(weights, False, 12)

@@ -39,7 +39,7 @@ bool tilewright::isRelayout(linalg::GenericOp op) {
 }
 
 /// Elements that move through `operand` need not be materialised: its producer
-/// is a relayout of a tensor.
+/// is a relayout of a tensor. Of one that is filled, FillRelaidOut takes care.
 static bool readsThroughRelayout(OpOperand *operand) {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
   if (!producer || producer->hasAttr(kConfigAttr))
@@ -47,11 +47,29 @@ static bool readsThroughRelayout(OpOperand *operand) {
   // Tensors of indices are in no memory: whoever reads them converts by itself.
   if (getElementTypeOrSelf(operand->get().getType()).isIndex())
     return producer.getNumReductionLoops() == 0;
-  return isRelayout(producer) &&
-         isa<RankedTensorType>(producer.getDpsInputOperand(0)->get().getType());
+  Value source = isRelayout(producer) ? producer.getDpsInputOperand(0)->get() : Value();
+  return source && isa<RankedTensorType>(source.getType()) &&
+         !source.getDefiningOp<linalg::FillOp>();
 }
 
 namespace {
+/// Elements that are all the same need not move. As an operand of windows, whose sizes it
+/// gives to a convolution, the relayout would stay as a result of its own that nobody reads.
+struct FillRelaidOut : OpRewritePattern<linalg::GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::GenericOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!isRelayout(op) || op->hasAttr(kConfigAttr))
+      return failure();
+    auto fill = op.getDpsInputOperand(0)->get().getDefiningOp<linalg::FillOp>();
+    if (!fill)
+      return failure();
+    rewriter.replaceOpWithNewOp<linalg::FillOp>(op, fill.value(), op.getOutputs()[0]);
+    return success();
+  }
+};
+
 /// An input that is a scalar (not a tensor) is used by the body directly; the
 /// operand then is unused.
 struct CaptureScalarInputs : OpRewritePattern<linalg::GenericOp> {
@@ -157,6 +175,7 @@ static LogicalResult foldIntoReaders(func::FuncOp func) {
   linalg::populateElementwiseOpsFusionPatterns(patterns, readsThroughRelayout);
   linalg::populateMoveInitOperandsToInputPattern(patterns);
   patterns.add<CaptureScalarInputs>(context);
+  patterns.add<FillRelaidOut>(context, /*benefit=*/2); // before upstream captures the number
   linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
   tensor::DimOp::getCanonicalizationPatterns(patterns, context);
   return applyPatternsBounded(func, std::move(patterns), "normalize",

@@ -229,3 +229,28 @@ func.func @Indices(%i: tensor<70xi64>, %e: tensor<70xindex>, %o: tensor<70x8xi64
   } -> tensor<70x8xi64>
   return %r : tensor<70x8xi64>
 }
+
+// A filter of one number everywhere, moved to another order: its sizes stay an operand of the convolution, whose windows have them
+// from nowhere else, and nothing of it is a result.
+// CHECK-LABEL: func.func @FilledFilter(
+// CHECK: %[[W:.*]] = linalg.fill {{.*}} -> tensor<3x3x4x8xf32>
+// CHECK: %{{[0-9a-z_]+}} = linalg.generic {{.*}} ins(%{{.*}}, %[[W]] : tensor<9x9x4xf32>, tensor<3x3x4x8xf32>) outs(%{{.*}} : tensor<7x7x8xf32>)
+func.func @FilledFilter(%x: tensor<9x9x4xf32>, %v: f32, %o: tensor<7x7x8xf32>) -> tensor<7x7x8xf32> {
+  %e = tensor.empty() : tensor<8x4x3x3xf32>
+  %f = linalg.fill ins(%v : f32) outs(%e : tensor<8x4x3x3xf32>) -> tensor<8x4x3x3xf32>
+  %t = tensor.empty() : tensor<3x3x4x8xf32>
+  %w = linalg.generic {indexing_maps = [affine_map<(h, w, c, f) -> (f, c, h, w)>, affine_map<(h, w, c, f) -> (h, w, c, f)>],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%f : tensor<8x4x3x3xf32>) outs(%t : tensor<3x3x4x8xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  } -> tensor<3x3x4x8xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(h, w, f, kh, kw, c) -> (h + kh, w + kw, c)>, affine_map<(h, w, f, kh, kw, c) -> (kh, kw, c, f)>, affine_map<(h, w, f, kh, kw, c) -> (h, w, f)>],
+      iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %w : tensor<9x9x4xf32>, tensor<3x3x4x8xf32>) outs(%o : tensor<7x7x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<7x7x8xf32>
+  return %r : tensor<7x7x8xf32>
+}

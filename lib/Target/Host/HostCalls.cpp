@@ -20,8 +20,13 @@ Value host::createI64(OpBuilder &builder, Location loc, int64_t value) {
                                   builder.getI64IntegerAttr(value));
 }
 
-Value host::callSupport(OpBuilder &builder, Location loc, StringRef name,
-                        Type result, ValueRange operands) {
+/// The op of `name` among those of `module`, or null.
+static Operation *lookUp(Operation *module, StringRef name, SymbolTable *symbols) {
+  return symbols ? symbols->lookup(name) : SymbolTable::lookupSymbolIn(module, name);
+}
+
+Value host::callSupport(OpBuilder &builder, Location loc, StringRef name, Type result,
+                        ValueRange operands, SymbolTable *symbols) {
   MLIRContext *context = builder.getContext();
   Type type = result ? result : LLVM::LLVMVoidType::get(context);
   auto module = builder.getInsertionBlock()
@@ -29,11 +34,12 @@ Value host::callSupport(OpBuilder &builder, Location loc, StringRef name,
                     ->getParentWithTrait<OpTrait::SymbolTable>();
   auto functionType =
       LLVM::LLVMFunctionType::get(type, SmallVector<Type>(operands.getTypes()));
-  if (!SymbolTable::lookupSymbolIn(module, name)) {
+  if (!lookUp(module, name, symbols)) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(&module->getRegion(0).front());
-    LLVM::LLVMFuncOp::create(builder, builder.getUnknownLoc(), name,
-                             functionType);
+    auto func = LLVM::LLVMFuncOp::create(builder, builder.getUnknownLoc(), name, functionType);
+    if (symbols)
+      symbols->insert(func);
   }
   auto call = LLVM::CallOp::create(builder, loc, functionType, name, operands);
   return result ? call.getResult() : Value();
@@ -69,7 +75,8 @@ Value host::createArray(OpBuilder &builder, Location loc, Type element,
   return array;
 }
 
-Value host::createString(OpBuilder &builder, Location loc, StringRef text) {
+Value host::createString(OpBuilder &builder, Location loc, StringRef text,
+                         SymbolTable *symbols) {
   Operation *module = builder.getInsertionBlock()
                           ->getParentOp()
                           ->getParentWithTrait<OpTrait::SymbolTable>();
@@ -77,20 +84,23 @@ Value host::createString(OpBuilder &builder, Location loc, StringRef text) {
   // functions is not searched for free numbers.
   std::string bytes = text.str() + '\0';
   std::string name = "twh_string_" + llvm::utohexstr(llvm::xxh3_64bits(bytes));
-  while (Operation *other = SymbolTable::lookupSymbolIn(module, name)) {
-    auto global = dyn_cast<LLVM::GlobalOp>(other);
+  Operation *known;
+  while ((known = lookUp(module, name, symbols))) {
+    auto global = dyn_cast<LLVM::GlobalOp>(known);
     if (global && global.getValueOrNull() == builder.getStringAttr(bytes))
       break;
     name += "_";
   }
-  if (!SymbolTable::lookupSymbolIn(module, name)) {
+  if (!known) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(&module->getRegion(0).front());
-    LLVM::GlobalOp::create(
+    auto global = LLVM::GlobalOp::create(
         builder, loc,
         LLVM::LLVMArrayType::get(builder.getI8Type(), bytes.size()),
         /*isConstant=*/true, LLVM::Linkage::Internal, name,
         builder.getStringAttr(bytes));
+    if (symbols)
+      symbols->insert(global);
   }
   return LLVM::AddressOfOp::create(
       builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), name);

@@ -87,14 +87,15 @@ static void lowerParameter(memref::GetGlobalOp op, IntegerAttr number) {
   op.erase();
 }
 
-static void lowerAssert(cf::AssertOp op) {
+static void lowerAssert(cf::AssertOp op, SymbolTable &symbols) {
   OpBuilder builder(op);
   Location loc = op.getLoc();
   Value condition =
       arith::ExtUIOp::create(builder, loc, builder.getI32Type(), op.getArg());
   callSupport(builder, loc, "twh_check", Type(),
               {getCallContext(op), condition,
-               createString(builder, loc, op.getMsg())});
+               createString(builder, loc, op.getMsg(), &symbols)},
+              &symbols);
   op.erase();
 }
 
@@ -121,7 +122,7 @@ struct ConvertReferenceMemoryPass
         if (auto number = global->getAttrOfType<IntegerAttr>(kConstantIdAttr))
           lowerParameter(use, number);
       } else if (auto call = dyn_cast<func::CallOp>(op)) {
-        auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee());
+        auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
         if (callee && !callee.isExternal()) {
           SmallVector<Value> operands = {getCallContext(op)};
           llvm::append_range(operands, call.getOperands());
@@ -133,7 +134,7 @@ struct ConvertReferenceMemoryPass
       } else if (auto dealloc = dyn_cast<memref::DeallocOp>(op)) {
         lowerDealloc(dealloc);
       } else if (auto assertion = dyn_cast<cf::AssertOp>(op)) {
-        lowerAssert(assertion);
+        lowerAssert(assertion, symbols);
       }
       return WalkResult::advance();
     });

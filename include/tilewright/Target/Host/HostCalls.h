@@ -8,14 +8,17 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/SymbolTable.h"
 
 namespace tilewright::host {
 
 /// Calls `name`, which is declared in the module when it is not yet, with the
-/// types of these operands. `result` may be null: void. Returns the result.
+/// types of these operands. `result` may be null: void. Returns the result. With the module's
+/// `symbols`, which a pass that calls much has, its ops are not searched one by one.
 mlir::Value callSupport(mlir::OpBuilder &builder, mlir::Location loc,
                         llvm::StringRef name, mlir::Type result,
-                        mlir::ValueRange operands);
+                        mlir::ValueRange operands,
+                        mlir::SymbolTable *symbols = nullptr);
 
 /// The call context of the host function around `op`.
 mlir::Value getCallContext(mlir::Operation *op);
@@ -24,9 +27,10 @@ mlir::Value getCallContext(mlir::Operation *op);
 mlir::Value createArray(mlir::OpBuilder &builder, mlir::Location loc,
                         mlir::Type element, mlir::ValueRange values);
 
-/// A NUL-terminated string constant.
+/// A NUL-terminated string constant; `symbols` as above.
 mlir::Value createString(mlir::OpBuilder &builder, mlir::Location loc,
-                         llvm::StringRef text);
+                         llvm::StringRef text,
+                         mlir::SymbolTable *symbols = nullptr);
 
 mlir::Value createI32(mlir::OpBuilder &builder, mlir::Location loc,
                       int64_t value);

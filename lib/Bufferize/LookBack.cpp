@@ -17,6 +17,10 @@
 //
 // A barrier is between any two of these lines. All of shared memory is scheduled by
 // them (`tilewright.stages`).
+//
+// A tile of columns, scans side by side, is held row by row. A thread has neighbours along one
+// column, a thread of each column is what one thread is above, and before a state is
+// published there is a barrier more: behind what the columns' threads have written.
 
 #include "IrregularWriter.h"
 
@@ -38,7 +42,8 @@ public:
                  LoweringConfigAttr config, LaunchAttr launch)
       : IrregularWriter(b, kernel, op, memory, config, launch), op(op),
         element(op.getInputType().getElementType()), threads(launch.getThreads()),
-        perThread(config.getBlock()[1] / threads) {}
+        columns(config.getBlock()[2]), parts(threads / columns),
+        perThread(config.getBlock()[1] / parts) {}
   void write();
 
 private:
@@ -57,20 +62,38 @@ private:
     gpu::BarrierOp::create(b, loc);
   }
   void first(Value thread, Body body) { when(isEqual(thread, index(0)), body); }
+  /// `body` by the first thread of each column.
+  void firsts(Value thread, llvm::function_ref<void(Value column)> body);
+  /// Publishes `state` by the first thread: what threads of columns have written before.
+  void publish(int64_t state, Value place);
+  Value column(Value thread) { return modulo(thread, columns); }
+  /// Number of a thread's part of its column, from the beginning of the tile on.
+  Value part(Value thread) { return divide(thread, columns); }
+  /// Where numbers of all columns lie one behind the other: that of `column`.
+  Value ofColumn(Value number, Value column) {
+    return columns == 1 ? number : add(multiply(number, index(columns)), column);
+  }
+  /// `condition`, which may be null, and that a column is one of the tensor's; null if all are.
+  Value inColumns(Value column, Value condition);
   Value choose(Value condition, llvm::function_ref<Value()> yes,
                llvm::function_ref<Value()> no);
   Value join(Value before, Value next) {
     return combine(b, op.getCombiner(), {before, next});
   }
-  /// `from` with what `memref` has in [begin, end), from left to right.
-  Value fold(Value from, Value memref, Value begin, Value end);
+  /// `from` with what `memref` has of `column` in [begin, end), from left to right.
+  Value fold(Value from, Value memref, Value begin, Value end, Value column);
 
+  Value isUsed(Value thread);
   void findTile();
   SmallVector<Value> placeOf(Value number);
   Value padded(Value number);
   void moveTile(bool loads);
   void combineThreads();
   void publishTile();
+  void copyColumns(Value thread, Value count, Value to,
+                   llvm::function_ref<Value(Value number)> from);
+  Value publishedBy(Value group, Value state);
+  Value nearestPrefix();
   void combineGroup();
   void lookBack();
   void combineGroups();
@@ -80,15 +103,17 @@ private:
 
   ScanOp op;
   Type element;
-  int64_t threads, perThread;
+  int64_t threads, columns, parts, perThread;
   // Global memory.
   Value input, output, init, states, values;
   // Shared memory: the tile; what threads have, twice; tiles of the group, and other groups.
   Value tile, sums, tiles, groups, groupStates, inner, before;
   int64_t result = 0; // which of `sums`
-  // Of the row: elements, its number, tiles, groups. Of all rows: tiles.
-  Value length, row, rowTiles, rowGroups, allTiles;
-  // Of the tile: its number, that in its row, elements before it, elements, threads with any.
+  // Of the row, which has columns: elements of each, its number, tiles, groups; where it is.
+  // Of all rows: tiles.
+  Value length, row, rowTiles, rowGroups, outer, firstColumn, allTiles;
+  // Of the tile: its number, that in its row, and of each column elements before it,
+  // elements, threads with any.
   Value number, inRow, begin, count, used, isFull;
   // Its group's number in the row and among all, its own in the group.
   Value group, groupNumber, inGroup;
@@ -114,11 +139,28 @@ Value LookBackWriter::choose(Value condition, llvm::function_ref<Value()> yes,
   return branch.getResult(0);
 }
 
-Value LookBackWriter::fold(Value from, Value memref, Value begin, Value end) {
+Value LookBackWriter::inColumns(Value column, Value condition) {
+  int64_t inner = op.getInputType().getDimSize(2);
+  if (inner % columns == 0)
+    return condition;
+  return both(condition, isLess(add(firstColumn, column), index(inner)));
+}
+
+void LookBackWriter::firsts(Value thread, llvm::function_ref<void(Value column)> body) {
+  Value isFirst = columns == 1 ? isEqual(thread, index(0)) : isLess(thread, index(columns));
+  Value own = column(thread);
+  when(inColumns(own, isFirst), [&] { body(own); });
+}
+
+void LookBackWriter::publish(int64_t state, Value place) {
+  PublishOp::create(b, loc, integer(state), states, place);
+}
+
+Value LookBackWriter::fold(Value from, Value memref, Value begin, Value end, Value column) {
   auto along = scf::ForOp::create(b, loc, begin, end, index(1), from);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(along.getBody());
-  Value next = load(memref, along.getInductionVar());
+  Value next = load(memref, ofColumn(along.getInductionVar(), column));
   scf::YieldOp::create(b, loc, join(along.getRegionIterArg(0), next));
   return along.getResult(0);
 }
@@ -143,8 +185,11 @@ void LookBackWriter::findTile() {
   length = dim(input, 1);
   rowTiles = ceil(length, elements);
   rowGroups = ceil(rowTiles, kLookBackGroup);
-  allTiles = multiply(dim(input, 0), rowTiles);
+  int64_t blocks = llvm::divideCeil(op.getInputType().getDimSize(2), columns);
+  allTiles = multiply(multiply(dim(input, 0), index(blocks)), rowTiles);
   row = arith::DivUIOp::create(b, loc, number, rowTiles);
+  outer = divide(row, blocks);
+  firstColumn = multiply(modulo(row, blocks), index(columns));
   inRow = subtract(number, multiply(row, rowTiles));
   begin = multiply(inRow, index(elements));
   count = least(index(elements), subtract(length, begin));
@@ -157,10 +202,10 @@ void LookBackWriter::findTile() {
 
 /// Where element `number` of the tile is in global memory.
 SmallVector<Value> LookBackWriter::placeOf(Value number) {
-  Value place = add(begin, number);
+  Value place = add(begin, divide(number, columns));
   if (op.getReverse())
     place = subtract(subtract(length, index(1)), place);
-  return {row, place, index(0)};
+  return {outer, place, add(firstColumn, column(number))};
 }
 
 /// Where element `number` of the tile is in shared memory: a bank further each turn, so that
@@ -182,7 +227,7 @@ void LookBackWriter::moveTile(bool loads) {
     else
       store(value, output, placeOf(number));
   };
-  auto move = [&](Value thread) {
+  auto moveOwn = [&](Value thread) {
     auto branch = scf::IfOp::create(b, loc, isFull, /*withElseRegion=*/true);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
@@ -193,7 +238,15 @@ void LookBackWriter::moveTile(bool loads) {
     for (auto [i, value] : llvm::enumerate(moved))
       write(value, add(thread, index(i * threads)));
     b.setInsertionPointToStart(branch.elseBlock());
-    loop(thread, count, threads, [&](Value i) { write(read(i), i); });
+    Value end = multiply(count, index(columns));
+    loop(thread, end, threads, [&](Value i) { write(read(i), i); });
+  };
+  // All elements of a thread are of one column.
+  auto move = [&](Value thread) {
+    if (Value inside = inColumns(column(thread), Value()))
+      when(inside, [&] { moveOwn(thread); });
+    else
+      moveOwn(thread);
   };
   if (loads)
     step(move);
@@ -205,35 +258,41 @@ void LookBackWriter::moveTile(bool loads) {
 // Within the block
 //===----------------------------------------------------------------------===//
 
+/// Whether a thread has elements.
+Value LookBackWriter::isUsed(Value thread) {
+  return inColumns(column(thread), isLess(part(thread), used));
+}
+
 /// `sums` becomes, for each thread with elements, what those up to its last combine to.
 void LookBackWriter::combineThreads() {
   step([&](Value thread) {
-    when(isLess(thread, used), [&] {
-      Value own = multiply(thread, index(perThread));
-      Value sum = load(tile, padded(own));
+    when(isUsed(thread), [&] {
+      Value own = multiply(part(thread), index(perThread)), of = column(thread);
+      auto placed = [&](Value number) { return padded(ofColumn(number, of)); };
+      Value sum = load(tile, placed(own));
       auto branch = scf::IfOp::create(b, loc, element, isFull, /*withElseRegion=*/true);
       {
         OpBuilder::InsertionGuard guard(b);
         b.setInsertionPointToStart(branch.thenBlock());
         Value all = sum;
         for (int64_t i = 1; i < perThread; ++i)
-          all = join(all, load(tile, padded(add(own, index(i)))));
+          all = join(all, load(tile, placed(add(own, index(i)))));
         scf::YieldOp::create(b, loc, all);
         b.setInsertionPointToStart(branch.elseBlock());
         Value end = least(index(perThread), subtract(count, own));
         auto along = scf::ForOp::create(b, loc, index(1), end, index(1), sum);
         scf::YieldOp::create(b, loc, along.getResult(0));
         b.setInsertionPointToStart(along.getBody());
-        Value next = load(tile, padded(add(own, along.getInductionVar())));
+        Value next = load(tile, placed(add(own, along.getInductionVar())));
         scf::YieldOp::create(b, loc, join(along.getRegionIterArg(0), next));
       }
       store(branch.getResult(0), sums, thread);
     });
   });
-  for (int64_t distance = 1; distance < threads; distance *= 2, result ^= 1) {
+  for (int64_t distance = columns; distance < threads; distance *= 2, result ^= 1) {
     Value from = index(result * threads), to = index((result ^ 1) * threads);
     step([&](Value thread) {
-      when(isLess(thread, used), [&] {
+      when(isUsed(thread), [&] {
         Value own = load(sums, add(from, thread));
         Value isFirst = isLess(thread, index(distance));
         Value sum = choose(
@@ -252,32 +311,32 @@ void LookBackWriter::combineThreads() {
 void LookBackWriter::finishTile() {
   Value hasBefore = init ? Value() : isLess(index(0), inRow);
   step([&](Value thread) {
-    when(isLess(thread, used), [&] {
-      Value own = multiply(thread, index(perThread)), at = padded(own);
-      Value sum = load(tile, at);
+    when(isUsed(thread), [&] {
+      Value own = multiply(part(thread), index(perThread)), of = column(thread);
+      Value at = padded(ofColumn(own, of)), sum = load(tile, at);
+      Value isFirst = isEqual(part(thread), index(0));
       // Of the threads before, and of the tiles before.
-      Value last = subtract(add(index(result * threads), thread), index(1));
+      Value last = subtract(add(index(result * threads), thread), index(columns));
       auto withTiles = [&](llvm::function_ref<Value()> none, llvm::function_ref<Value()> some) {
         return hasBefore ? choose(hasBefore, some, none) : some();
       };
       Value start = choose(
-          isEqual(thread, index(0)),
-          [&] { return withTiles([&] { return sum; }, [&] { return load(before, index(0)); }); },
+          isFirst,
+          [&] { return withTiles([&] { return sum; }, [&] { return load(before, of); }); },
           [&] {
             Value sum = load(sums, last);
             return withTiles([&] { return sum; },
-                             [&] { return join(load(before, index(0)), sum); });
+                             [&] { return join(load(before, of), sum); });
           });
       // Nothing is before the first element of a row, unless there is an init.
       Value carried = join(start, sum);
       if (hasBefore) {
-        Value none = arith::AndIOp::create(b, loc, isEqual(thread, index(0)),
-                                           isEqual(inRow, index(0)));
+        Value none = both(isFirst, isEqual(inRow, index(0)));
         carried = select(none, sum, carried);
       }
       store(op.getExclusive() ? start : carried, tile, at);
       auto next = [&](Value carried, Value number) {
-        Value at = padded(add(own, number));
+        Value at = padded(ofColumn(add(own, number), of));
         Value sum = join(carried, load(tile, at));
         store(op.getExclusive() ? carried : sum, tile, at);
         return sum;
@@ -318,39 +377,83 @@ Value LookBackWriter::waitFor(Value place, llvm::function_ref<Value(Value state)
 }
 
 void LookBackWriter::publishTile() {
+  auto storeOwn = [&](Value column) {
+    Value last = subtract(add(index(result * threads), used), index(1));
+    if (columns > 1)
+      last = add(index(result * threads), ofColumn(subtract(used, index(1)), column));
+    store(load(sums, last), values, ofColumn(number, column));
+  };
+  if (columns > 1)
+    step([&](Value thread) { firsts(thread, storeOwn); });
+  // The tiles of the group that are before this one.
+  Value firstOfGroup = subtract(number, inGroup);
   step([&](Value thread) {
     first(thread, [&] {
-      Value last = subtract(add(index(result * threads), used), index(1));
-      store(load(sums, last), values, number);
-      PublishOp::create(b, loc, integer(kAggregateState), states, add(number, index(1)));
+      if (columns == 1)
+        storeOwn(index(0));
+      publish(kAggregateState, add(number, index(1)));
     });
-    // The tiles of the group that are before this one.
     when(isLess(thread, inGroup), [&] {
-      Value other = add(subtract(number, inGroup), thread);
+      Value other = add(firstOfGroup, thread);
       waitFor(add(other, index(1)), [&](Value state) {
         return isEqual(state, integer(kAggregateState));
       });
-      store(load(values, other), tiles, thread);
+      if (columns == 1)
+        store(load(values, other), tiles, thread);
     });
   });
+  if (columns > 1)
+    step([&](Value thread) {
+      copyColumns(thread, inGroup, tiles,
+                  [&](Value lane) { return add(firstOfGroup, lane); });
+    });
+}
+
+/// What has been published of so many tiles or groups, all columns of it: from `values` at
+/// `from(number)` to shared memory.
+void LookBackWriter::copyColumns(Value thread, Value count, Value to,
+                                 llvm::function_ref<Value(Value number)> from) {
+  Value of = column(thread);
+  auto copy = [&] {
+    loop(thread, multiply(count, index(columns)), threads, [&](Value i) {
+      store(load(values, ofColumn(from(divide(i, columns)), of)), to, i);
+    });
+  };
+  if (Value inside = inColumns(of, Value()))
+    when(inside, copy);
+  else
+    copy();
 }
 
 void LookBackWriter::combineGroup() {
   Value isLast = isEqual(inGroup, index(kLookBackGroup - 1));
   Value stateAt = add(add(allTiles, index(1)), groupNumber);
   Value valueAt = add(allTiles, multiply(groupNumber, index(2)));
-  eachThread(threads, [&](Value thread) {
-    first(thread, [&] {
-      when(isLess(index(0), inGroup), [&] {
-        store(fold(load(tiles, index(0)), tiles, index(1), inGroup), inner, index(0));
-      });
-      when(isLast, [&] {
-        Value aggregate = join(load(inner, index(0)), load(values, number));
-        store(aggregate, values, valueAt);
-        PublishOp::create(b, loc, integer(kAggregateState), states, stateAt);
-      });
+  auto combineColumn = [&](Value column) {
+    when(isLess(index(0), inGroup), [&] {
+      Value nearest = load(tiles, ofColumn(index(0), column));
+      store(fold(nearest, tiles, index(1), inGroup, column), inner, column);
     });
+    when(isLast, [&] {
+      Value aggregate = join(load(inner, column), load(values, ofColumn(number, column)));
+      store(aggregate, values, ofColumn(valueAt, column));
+      if (columns == 1)
+        publish(kAggregateState, stateAt);
+    });
+  };
+  if (columns == 1)
+    return eachThread(threads, [&](Value thread) { firsts(thread, combineColumn); });
+  step([&](Value thread) { firsts(thread, combineColumn); });
+  eachThread(threads, [&](Value thread) {
+    first(thread, [&] { when(isLast, [&] { publish(kAggregateState, stateAt); }); });
   });
+}
+
+/// Where a group has what it has published with `state`: A, or P.
+Value LookBackWriter::publishedBy(Value group, Value state) {
+  Value isPrefix = isEqual(state, integer(kPrefixState));
+  Value which = select(isPrefix, index(1), index(0));
+  return add(add(allTiles, multiply(group, index(2))), which);
 }
 
 /// Lanes of the second warp wait for a group each, the first one for the nearest. That of
@@ -367,13 +470,39 @@ void LookBackWriter::lookBack() {
         Value prefix = isEqual(state, integer(kPrefixState));
         return select(isFarthest, prefix, some);
       });
-      Value isPrefix = isEqual(state, integer(kPrefixState));
-      Value which = select(isPrefix, index(1), index(0));
-      Value at = add(add(allTiles, multiply(other, index(2))), which);
-      store(load(values, at), groups, lane);
+      if (columns == 1)
+        store(load(values, publishedBy(other, state)), groups, lane);
       store(state, groupStates, lane);
     });
   });
+  if (columns > 1)
+    step([&](Value thread) {
+      Value lanes = least(group, index(kLookBackGroup));
+      copyColumns(thread, lanes, groups, [&](Value lane) {
+        Value other = subtract(subtract(groupNumber, index(1)), lane);
+        return publishedBy(other, load(groupStates, lane));
+      });
+    });
+}
+
+/// The nearest group before that has P, as a lane of those that looked for it.
+Value LookBackWriter::nearestPrefix() {
+  auto nearest = scf::WhileOp::create(
+      b, loc, TypeRange(b.getIndexType()), ValueRange(index(0)),
+      [&](OpBuilder &inside, Location at, ValueRange lanes) {
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPoint(inside.getInsertionBlock(), inside.getInsertionPoint());
+        Value state = load(groupStates, lanes[0]);
+        Value again = arith::CmpIOp::create(b, at, arith::CmpIPredicate::ne, state,
+                                            integer(kPrefixState));
+        scf::ConditionOp::create(b, at, again, lanes);
+      },
+      [&](OpBuilder &inside, Location at, ValueRange lanes) {
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPoint(inside.getInsertionBlock(), inside.getInsertionPoint());
+        scf::YieldOp::create(b, at, add(lanes[0], index(1)));
+      });
+  return nearest.getResult(0);
 }
 
 /// What is before the tile; of the last one of a group, what is before the next group.
@@ -381,56 +510,47 @@ void LookBackWriter::combineGroups() {
   Value isLast = isEqual(inGroup, index(kLookBackGroup - 1));
   Value stateAt = add(add(allTiles, index(1)), groupNumber);
   Value valueAt = add(allTiles, multiply(groupNumber, index(2)));
-  auto publish = [&](Value prefix) {
-    store(prefix, values, add(valueAt, index(1)));
-    PublishOp::create(b, loc, integer(kPrefixState), states, stateAt);
+  auto storePrefix = [&](Value prefix, Value column) {
+    store(prefix, values, ofColumn(add(valueAt, index(1)), column));
+    if (columns == 1)
+      publish(kPrefixState, stateAt);
   };
-  auto withGroup = [&](Value base) {
-    when(isLast, [&] { publish(join(base, load(values, valueAt))); });
-    Value all = choose(
-        isLess(index(0), inGroup), [&] { return join(base, load(inner, index(0))); },
-        [&] { return base; });
-    store(all, before, index(0));
-  };
-  step([&](Value thread) {
-    first(thread, [&] {
-      auto branch = scf::IfOp::create(b, loc, isLess(index(0), group), /*withElseRegion=*/true);
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(branch.thenBlock());
-      auto nearest = scf::WhileOp::create(
-          b, loc, TypeRange(b.getIndexType()), ValueRange(index(0)),
-          [&](OpBuilder &inside, Location at, ValueRange lanes) {
-            OpBuilder::InsertionGuard guard(b);
-            b.setInsertionPoint(inside.getInsertionBlock(), inside.getInsertionPoint());
-            Value state = load(groupStates, lanes[0]);
-            Value again = arith::CmpIOp::create(b, at, arith::CmpIPredicate::ne, state,
-                                                integer(kPrefixState));
-            scf::ConditionOp::create(b, at, again, lanes);
-          },
-          [&](OpBuilder &inside, Location at, ValueRange lanes) {
-            OpBuilder::InsertionGuard guard(b);
-            b.setInsertionPoint(inside.getInsertionBlock(), inside.getInsertionPoint());
-            scf::YieldOp::create(b, at, add(lanes[0], index(1)));
-          });
-      Value lane = nearest.getResult(0);
-      // From there on to lane 0, the group before this one.
-      auto along = scf::ForOp::create(b, loc, index(0), lane, index(1), load(groups, lane));
-      {
-        OpBuilder::InsertionGuard guard(b);
-        b.setInsertionPointToStart(along.getBody());
-        Value other = subtract(subtract(lane, index(1)), along.getInductionVar());
-        scf::YieldOp::create(b, loc,
-                             join(along.getRegionIterArg(0), load(groups, other)));
-      }
-      withGroup(along.getResult(0));
-      b.setInsertionPointToStart(branch.elseBlock());
-      if (init)
-        return withGroup(load(init, {row, index(0)}));
-      when(isLast, [&] { publish(load(values, valueAt)); });
-      when(isLess(index(0), inGroup),
-           [&] { store(load(inner, index(0)), before, index(0)); });
+  auto withGroup = [&](Value base, Value column) {
+    when(isLast, [&] {
+      storePrefix(join(base, load(values, ofColumn(valueAt, column))), column);
     });
-  });
+    Value all = choose(
+        isLess(index(0), inGroup), [&] { return join(base, load(inner, column)); },
+        [&] { return base; });
+    store(all, before, column);
+  };
+  auto combineColumn = [&](Value column) {
+    auto branch = scf::IfOp::create(b, loc, isLess(index(0), group), /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    Value lane = nearestPrefix();
+    // From there on to lane 0, the group before this one.
+    auto along = scf::ForOp::create(b, loc, index(0), lane, index(1),
+                                    load(groups, ofColumn(lane, column)));
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(along.getBody());
+      Value other = subtract(subtract(lane, index(1)), along.getInductionVar());
+      scf::YieldOp::create(b, loc,
+                           join(along.getRegionIterArg(0), load(groups, ofColumn(other, column))));
+    }
+    withGroup(along.getResult(0), column);
+    b.setInsertionPointToStart(branch.elseBlock());
+    if (init)
+      return withGroup(load(init, {outer, add(firstColumn, column)}), column);
+    when(isLast, [&] { storePrefix(load(values, ofColumn(valueAt, column)), column); });
+    when(isLess(index(0), inGroup), [&] { store(load(inner, column), before, column); });
+  };
+  step([&](Value thread) { firsts(thread, combineColumn); });
+  if (columns > 1)
+    eachThread(threads, [&](Value thread) {
+      first(thread, [&] { when(isLast, [&] { publish(kPrefixState, stateAt); }); });
+    });
 }
 
 void LookBackWriter::write() {
@@ -439,16 +559,16 @@ void LookBackWriter::write() {
   init = op.getInit() ? memory.lookup(op.getInit()) : Value();
   states = memory.lookup(op.getScratch()[0]);
   values = memory.lookup(op.getScratch()[1]);
-  int64_t elements = config.getBlock()[1];
+  int64_t elements = threads * perThread;
   int64_t bytes = llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
   int64_t turns = llvm::divideCeil(elements * bytes, kTurnBytes);
   tile = shared(element, elements + turns * std::max<int64_t>(1, kBankBytes / bytes));
   sums = shared(element, 2 * threads);
-  tiles = shared(element, kLookBackGroup);
-  groups = shared(element, kLookBackGroup);
+  tiles = shared(element, kLookBackGroup * columns);
+  groups = shared(element, kLookBackGroup * columns);
   groupStates = shared(b.getI32Type(), kLookBackGroup);
-  inner = shared(element, 1);
-  before = shared(element, 1);
+  inner = shared(element, columns);
+  before = shared(element, columns);
   findTile();
   moveTile(/*loads=*/true);
   combineThreads();

@@ -210,6 +210,8 @@ static LogicalResult checkLookBack(ScanOp op) {
       !isOfOneDim(scratch[1], op.getInputType().getElementType()))
     return op.emitOpError("looks back: that needs a 'chunk', neither 'carried' nor 'totals', and scratch "
                           "memory for states of i32 and for values, of one dim each");
+  if (op.getInputType().getRank() == 3 && op.getInputType().getDimSize(2) < 1)
+    return op.emitOpError("looks back: that needs a last dim of known size");
   return success();
 }
 

@@ -50,7 +50,7 @@ public:
       : b(b), op(op), loc(op.getLoc()), input(op.getInput()), init(op.getInit()),
         element(op.getInputType().getElementType()),
         lookBack(target && target.has("forward_progress") &&
-                 op.getInputType().getDimSize(2) == 1 && element.isIntOrFloat()),
+                 op.getInputType().getDimSize(2) >= 1 && element.isIntOrFloat()),
         many(target && target.getFact("subgroup", 0) == 1 &&
                      op.getInputType().getDimSize(2) == 1
                  ? kManyRows
@@ -174,17 +174,20 @@ Value ScanSplitter::inChunks() {
 
 /// In one pass, with scratch memory for what blocks publish.
 Value ScanSplitter::inTiles() {
-  OpFoldResult tile = b.getIndexAttr(lookBackTile(element));
+  int64_t inner = op.getInputType().getDimSize(2), columns = lookBackColumns(inner);
+  OpFoldResult tile = b.getIndexAttr(lookBackTile(element, columns));
   OpFoldResult rowTiles = ceil(sizes[1], tile);
   OpFoldResult rowGroups = ceil(rowTiles, b.getIndexAttr(kLookBackGroup));
-  OpFoldResult tiles = multiply(sizes[0], rowTiles), groups = multiply(sizes[0], rowGroups);
+  OpFoldResult rows = multiply(sizes[0], b.getIndexAttr(llvm::divideCeil(inner, columns)));
+  OpFoldResult tiles = multiply(rows, rowTiles), groups = multiply(rows, rowGroups);
   Type state = b.getI32Type();
   Value states = tensor::EmptyOp::create(
       b, loc, add(add(tiles, groups), b.getIndexAttr(1)), state);
   Value zero = arith::ConstantIntOp::create(b, loc, state, 0);
   states = linalg::FillOp::create(b, loc, zero, states).getResult(0);
+  OpFoldResult published = add(tiles, multiply(groups, b.getIndexAttr(2)));
   Value values = tensor::EmptyOp::create(
-      b, loc, add(tiles, multiply(groups, b.getIndexAttr(2))), element);
+      b, loc, multiply(published, b.getIndexAttr(columns)), element);
   return scan(input, init, toValue(tile), sizes, ownFlags("look_back"), {states, values});
 }
 
@@ -193,17 +196,18 @@ void ScanSplitter::split() {
   sizes = tensor::getMixedSizes(b, loc, input);
   auto along = getConstantIntValue(sizes[1]);
   auto outer = getConstantIntValue(sizes[0]), inner = getConstantIntValue(sizes[2]);
-  // A block has a row of its own where it looks back, however many there are.
-  bool isMany = !lookBack && ((outer && *outer >= many) ||
-                              (inner && *inner >= many) ||
-                              (outer && inner && *outer * *inner >= many));
+  // A block has a row of its own where it looks back, however many there are; threads with a
+  // scan each read neighbours where scans lie side by side.
+  bool isRow = lookBack && inner == 1;
+  bool isMany = !isRow && ((outer && *outer >= many) || (inner && *inner >= many) ||
+                           (outer && inner && *outer * *inner >= many));
   if ((along && *along <= kShortScan) || isMany)
     return;
   auto inParts = [&] { return lookBack ? inTiles() : inChunks(); };
-  if (along && (lookBack || (outer && inner)))
+  if (along && (isRow || (outer && inner)))
     return b.replaceOp(op, inParts());
   Value isLong = compare(arith::CmpIPredicate::ugt, sizes[1], kShortScan);
-  if (!lookBack) {
+  if (!isRow) {
     Value scans = toValue(multiply(sizes[0], sizes[2]));
     isLong = arith::AndIOp::create(b, loc, isLong,
                                    compare(arith::CmpIPredicate::ult, scans, many));

@@ -42,4 +42,37 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", 
     } -> tensor<4x?x1xf32>, tensor<?xi32>, tensor<?xf32>
     return %r#0, %r#1, %r#2 : tensor<4x?x1xf32>, tensor<?xi32>, tensor<?xf32>
   }
+
+  // Columns: 16 elements of one of 32, in eight parts, which three steps combine. What the threads of columns have written is published
+  // behind a barrier; all threads read what others have.
+  // CHECK-LABEL: func.func private @columns(
+  // CHECK-SAME: block = [1, 128, 32], warps = [8, 1, 1]
+  // CHECK-COUNT-16: memref.load %arg0
+  // CHECK: memref.store %{{.*}}, %arg3
+  // CHECK: gpu.barrier
+  // CHECK: tilewright.publish %c1_i32{{.*}}, %arg2
+  // CHECK: tilewright.observe %arg2
+  // CHECK-NOT: memref.load %arg3
+  // CHECK: gpu.barrier
+  // CHECK: memref.load %arg3
+  // CHECK: gpu.barrier
+  // CHECK: memref.store %{{.*}}, %arg3
+  // CHECK: gpu.barrier
+  // CHECK: tilewright.publish %c1_i32{{.*}}, %arg2
+  // CHECK: tilewright.observe %arg2
+  // CHECK: gpu.barrier
+  // CHECK: memref.load %arg3
+  // CHECK: gpu.barrier
+  // CHECK: tilewright.publish %c2_i32{{.*}}, %arg2
+  // CHECK: memref.store %{{.*}}, %arg1
+  func.func private @columns(%x: tensor<4x?x64xf32>, %e: tensor<4x?x64xf32>, %s: tensor<?xi32>, %v: tensor<?xf32>) -> (tensor<4x?x64xf32>, tensor<?xi32>, tensor<?xf32>)
+      attributes {tilewright.kernel, tilewright.access = ["read", "write", "readwrite", "write"]} {
+    %n = arith.constant 128 : index
+    %r:3 = tilewright.scan ins(%x : tensor<4x?x64xf32>) chunk(%n) outs(%e : tensor<4x?x64xf32>) scratch(%s, %v : tensor<?xi32>, tensor<?xf32>) {dim = 1 : i64, look_back} combine {
+    ^bb0(%sum: f32, %next: f32):
+      %c = arith.addf %sum, %next : f32
+      tilewright.combined %c : f32
+    } -> tensor<4x?x64xf32>, tensor<?xi32>, tensor<?xf32>
+    return %r#0, %r#1, %r#2 : tensor<4x?x64xf32>, tensor<?xi32>, tensor<?xf32>
+  }
 }

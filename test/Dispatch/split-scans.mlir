@@ -80,10 +80,11 @@ func.func @rows(%x: tensor<?x?x1xf32>, %e: tensor<?x?x1xf32>) -> tensor<?x?x1xf3
   return %r : tensor<?x?x1xf32>
 }
 
-// What is scanned is not side by side in memory.
+// Scans side by side: tiles of four columns, of which three are there. 64 threads a column have 16 elements each; five tiles, a group.
 // CHECK-LABEL: @columns
-// CHECK-NOT: look_back
-// CHECK: totals
+// CHECK: tensor.empty() : tensor<7xi32>
+// CHECK: %[[VALUES:.*]] = tensor.empty() : tensor<28xf32>
+// CHECK: tilewright.scan {{.*}} chunk(%c1024{{.*}}) outs(%{{.*}} : tensor<1x5000x3xf32>) scratch(%{{.*}}, %[[VALUES]] : {{.*}}) {dim = 1 : i64, look_back}
 func.func @columns(%x: tensor<1x5000x3xf32>, %e: tensor<1x5000x3xf32>) -> tensor<1x5000x3xf32> {
   %r = tilewright.scan ins(%x : tensor<1x5000x3xf32>) outs(%e : tensor<1x5000x3xf32>) {dim = 1 : i64} combine {
   ^bb0(%sum: f32, %next: f32):
@@ -91,6 +92,46 @@ func.func @columns(%x: tensor<1x5000x3xf32>, %e: tensor<1x5000x3xf32>) -> tensor
     tilewright.combined %c : f32
   } -> tensor<1x5000x3xf32>
   return %r : tensor<1x5000x3xf32>
+}
+
+// Two blocks of 32 columns.
+// CHECK-LABEL: @columnBlocks
+// CHECK: tensor.empty() : tensor<85xi32>
+// CHECK: tensor.empty() : tensor<2816xf32>
+// CHECK: chunk(%c128{{.*}}) {{.*}} {dim = 1 : i64, look_back}
+func.func @columnBlocks(%x: tensor<1x5000x40xf32>, %e: tensor<1x5000x40xf32>) -> tensor<1x5000x40xf32> {
+  %r = tilewright.scan ins(%x : tensor<1x5000x40xf32>) outs(%e : tensor<1x5000x40xf32>) {dim = 1 : i64} combine {
+  ^bb0(%sum: f32, %next: f32):
+    %c = arith.addf %sum, %next : f32
+    tilewright.combined %c : f32
+  } -> tensor<1x5000x40xf32>
+  return %r : tensor<1x5000x40xf32>
+}
+
+// As many scans as fill a machine have a thread each, and so neighbours of neighbouring threads.
+// CHECK-LABEL: @manyColumns
+// CHECK-NOT: look_back
+// CHECK-NOT: totals
+func.func @manyColumns(%x: tensor<1x5000x4096xf32>, %e: tensor<1x5000x4096xf32>) -> tensor<1x5000x4096xf32> {
+  %r = tilewright.scan ins(%x : tensor<1x5000x4096xf32>) outs(%e : tensor<1x5000x4096xf32>) {dim = 1 : i64} combine {
+  ^bb0(%sum: f32, %next: f32):
+    %c = arith.addf %sum, %next : f32
+    tilewright.combined %c : f32
+  } -> tensor<1x5000x4096xf32>
+  return %r : tensor<1x5000x4096xf32>
+}
+
+// How many lie side by side is not known: three kernels.
+// CHECK-LABEL: @unknownColumns
+// CHECK-NOT: look_back
+// CHECK: totals
+func.func @unknownColumns(%x: tensor<1x5000x?xf32>, %e: tensor<1x5000x?xf32>) -> tensor<1x5000x?xf32> {
+  %r = tilewright.scan ins(%x : tensor<1x5000x?xf32>) outs(%e : tensor<1x5000x?xf32>) {dim = 1 : i64} combine {
+  ^bb0(%sum: f32, %next: f32):
+    %c = arith.addf %sum, %next : f32
+    tilewright.combined %c : f32
+  } -> tensor<1x5000x?xf32>
+  return %r : tensor<1x5000x?xf32>
 }
 }
 

@@ -18,6 +18,9 @@
 // the group that publishes P does: whichever it finds, what is combined, and in which
 // order, is the same, so results do not depend on timing.
 //
+// Where the elements of a scan are not neighbours in memory, but those of scans side by side
+// are, a tile has parts of several scans, its columns; each combines on its own.
+//
 // Blocks take the numbers of their tiles from a counter, so that those that one waits for have
 // begun; a device has to let blocks that have begun go on (`forward_progress`).
 
@@ -44,14 +47,20 @@ inline int64_t lookBackElements(mlir::Type element) {
   return std::clamp<int64_t>(64 / bytes, 8, 32);
 }
 
-/// Elements of a tile.
-inline int64_t lookBackTile(mlir::Type element) {
-  return kLookBackThreads * lookBackElements(element);
+/// Scans side by side, of neighbours in memory, that a tile has parts of: a power of two that
+/// holds all `inner` of them, but no more than lanes of a warp.
+inline int64_t lookBackColumns(int64_t inner) {
+  return std::min<int64_t>(llvm::PowerOf2Ceil(inner), 32);
+}
+
+/// Elements of each of its `columns` scans that a tile has.
+inline int64_t lookBackTile(mlir::Type element, int64_t columns) {
+  return kLookBackThreads / columns * lookBackElements(element);
 }
 
 /// Scratch memory of so many tiles and groups, all rows' together:
 ///   states   1 + tiles + groups: the counter, the tiles', the groups'
-///   values   tiles + 2 groups: a's, then A and P of each group
+///   values   tiles + 2 groups: a's, then A and P of each group; one for each column
 } // namespace tilewright
 
 #endif

@@ -52,12 +52,15 @@ ArrayRef<ConfigField> tilewright::irregularFields(bool isCpu) {
 /// Why no block can scan the tiles of `scan` so, or nothing.
 static std::string whyNotLookBack(ScanOp scan, LoweringConfigAttr config,
                                   const IrregularPlan &plan) {
-  std::optional<int64_t> tile = getConstantIntValue(scan.getChunk());
-  if (!tile || config.getBlock() != ArrayRef<int64_t>{1, *tile, 1})
-    return "'block' of a scan that looks back is [1, elements of a tile, 1], as its 'chunk' is";
+  std::optional<int64_t> chunk = getConstantIntValue(scan.getChunk());
+  int64_t columns = lookBackColumns(scan.getInputType().getDimSize(2));
+  if (!chunk || config.getBlock() != ArrayRef<int64_t>{1, *chunk, columns})
+    return "'block' of a scan that looks back is [1, elements of a tile, " +
+           std::to_string(columns) + "], as its 'chunk' is";
+  int64_t tile = *chunk * columns;
   if (plan.threads < 2 * kLookBackGroup || plan.threads % kLookBackGroup ||
-      *tile % plan.threads)
-    return "a tile of " + std::to_string(*tile) + " elements is not that of " +
+      tile % plan.threads)
+    return "a tile of " + std::to_string(tile) + " elements is not that of " +
            std::to_string(plan.threads) + " threads, of which two warps look back";
   return "";
 }
@@ -165,7 +168,8 @@ static LoweringConfigAttr chooseConfig(Operation *op, TargetAttr target) {
     int64_t rest = isCpu ? 1 : threads / inner;
     if (scan.getLookBack()) {
       threads = kLookBackThreads;
-      block = {1, getConstantIntValue(scan.getChunk()).value_or(0), 1};
+      block = {1, getConstantIntValue(scan.getChunk()).value_or(0),
+               lookBackColumns(scan.getInputType().getDimSize(2))};
     } else
       block = scan.getChunk() ? SmallVector<int64_t>{1, rest, inner}
                             : SmallVector<int64_t>{rest, 1, inner};

@@ -104,4 +104,10 @@ def functions():
     yield scan("tiles", I8, "last", "mn", {"m": 2, "n": 20000}, "n", True, reverse=True, more=[{"n": 8192}, {"n": 257}])
     yield scan("tiles", BF16, "max", "n", {"n": 20000}, "n", False, exclusive=True, reverse=True)
     yield scan("groups", F64, "last", "mn", {"m": 2, "n": 67600}, "n", True, init=True, more=[{"m": 1, "n": 65536}, {"m": 1, "n": 65537}])
+    # Tiles of several scans side by side: all of them, and of two blocks of columns the second one not full; several groups.
+    yield scan("column_tiles", I32, "last", "nB", {"n": 2500, "B": 3}, "n", True, more=[{"n": 1024}, {"n": 1025}, {"n": 257}])
+    yield scan("column_tiles", F32, "last", "anB", {"a": 2, "n": 300, "B": 40}, "n", False, exclusive=True, reverse=True)
+    yield scan("column_tiles", I8, "last", "nB", {"n": 5000, "B": 2}, "n", False, reverse=True)
+    yield scan("column_groups", F64, "last", "anB", {"a": 1, "n": 4200, "B": 33}, "n", True, init=True, more=[{"n": 2048}, {"n": 2049}])
+    yield scan("column_groups", F64, "last", "nB", {"n": 70000, "B": 2}, "n", False, exclusive=True)
     yield scan("groups.random", F64, "sum", "n", {"n": 140000}, "n", False, exclusive=True, data=uniform(-1, 1), check=BOUNDED)

@@ -10,7 +10,7 @@
 //   linalg.generic {maps = [(i, j) -> (j), …]} ins(%s, …)
 //
 // and what is written there is put back by tensor.insert_slice. Dims of size
-// one stay: folding of unit dims knows them.
+// one stay: folding of unit dims knows them, but not in ops without loops.
 
 #include "tilewright/Normalize/Normalize.h"
 
@@ -39,7 +39,8 @@ static std::optional<Slice> findSlice(OpBuilder &b, linalg::GenericOp op,
   AffineMap map = op.getMatchingIndexingMap(&operand);
   auto isSliced = [&](int64_t dim) {
     auto constant = dyn_cast<AffineConstantExpr>(map.getResult(dim));
-    return constant && (constant.getValue() || type.getDimSize(dim) != 1);
+    return constant &&
+           (constant.getValue() || type.getDimSize(dim) != 1 || op.getNumLoops() == 0);
   };
   if (!type || llvm::none_of(llvm::seq<int64_t>(0, type.getRank()), isSliced))
     return std::nullopt;

@@ -39,3 +39,15 @@ func.func @Unit(%x: tensor<1x4xf32>, %o: tensor<9x4xf32>) -> tensor<9x4xf32> {
   } -> tensor<9x4xf32>
   return %r : tensor<9x4xf32>
 }
+
+// Of an op without loops no dim is a unit loop's, which would be folded.
+// CHECK-LABEL: func.func @NoLoops(
+// CHECK: %[[S:.*]] = tensor.extract_slice %{{.*}}[0, 0] [1, 1] [1, 1] : tensor<1x1xf32> to tensor<f32>
+// CHECK: linalg.generic {{.*}} ins(%[[S]] : tensor<f32>)
+func.func @NoLoops(%x: tensor<1x1xf32>, %o: tensor<f32>) -> tensor<f32> {
+  %r = linalg.generic {indexing_maps = [affine_map<() -> (0, 0)>, affine_map<() -> ()>], iterator_types = []} ins(%x : tensor<1x1xf32>) outs(%o : tensor<f32>) {
+  ^bb0(%a: f32, %out: f32):
+    linalg.yield %a : f32
+  } -> tensor<f32>
+  return %r : tensor<f32>
+}

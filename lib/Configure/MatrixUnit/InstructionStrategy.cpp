@@ -4,6 +4,7 @@
 // What strategies with matrix instructions have in common, see MatrixUnit.h.
 
 #include "MatrixUnit.h"
+#include "CostModel.h"
 #include "Enumerate.h"
 
 using namespace mlir;
@@ -24,9 +25,30 @@ bool tilewright::hasAInRegisters(LoweringConfigAttr config, const Contraction &p
   return !llvm::is_contained(config.getPromote(), int64_t(product.a));
 }
 
+/// Whether windows are multiplied by a filter of few features, of a group say, that fill half
+/// of an instruction's columns at least: each element is in several windows.
+static bool multipliesWindows(const KernelInfo &info, TargetAttr target) {
+  constexpr int64_t kMinExtent = 8;
+  std::optional<Contraction> product = matchContraction(info.root);
+  auto names = target.getFacts().getAs<ArrayAttr>("mma");
+  if (!product || !names || product->k.size() < 2 || product->m.size() + product->n.size() < 3)
+    return false;
+  auto hasTile = [&](ArrayRef<unsigned> loops) {
+    return llvm::any_of(loops, [&](unsigned loop) {
+      return nominalExtent(info, loop) >= kMinExtent;
+    });
+  };
+  return hasTile(product->m) && hasTile(product->n) &&
+         llvm::any_of(names.getAsRange<StringAttr>(), [&](StringAttr name) {
+           auto instruction = MatrixInstruction::parse(info.root->getContext(), name);
+           return instruction && hasTypesOf(info.root, *product, *instruction);
+         });
+}
+
 bool InstructionStrategy::match(const KernelInfo &info, TargetAttr target) const {
   return info.strategy == Strategy::SimtContraction ||
-         (info.strategy == Strategy::SkinnyContraction && isForMatrixUnit(info.root, target));
+         (info.strategy == Strategy::SkinnyContraction &&
+          (isForMatrixUnit(info.root, target) || multipliesWindows(info, target)));
 }
 
 bool InstructionStrategy::accepts(const KernelInfo &info, LoweringConfigAttr config) const {

@@ -258,6 +258,10 @@ def functions():
     for name in ("conv_2d_nhwc_hwcf", "conv_2d_nhwc_fhwc", "conv_2d_nchw_fchw", "conv_3d_ndhwc_dhwcf",
                  "conv_2d_nhwgc_gfhwc"):
         yield convolution(*by_name[name], F16, F32, [DEEP])
+    # Few filters, of a group each, that fill the columns of instructions, or half of them; channels and rows of no whole tile.
+    for name in ("conv_2d_nhwgc_gfhwc", "conv_2d_nhwc_hwcf"):
+        for dims in ({"f": 16, "c": 16, "y": 33}, {"f": 8, "c": 24, "y": 9}, {"f": 12, "c": 20, "y": 8}):
+            yield convolution(*by_name[name], F16, F32, [{**DEEP, **dims}])
     for name in ("conv_2d_nhwc_hwcf", "conv_2d_ngchw_fgchw", "depthwise_conv_2d_nchw_chw"):
         for a, c in ((F32, F32), (F16, F32)):
             yield convolution(*by_name[name], a, c, [SMALL, ONE, {**SMALL, "c": 40, "f": 33}, {**SMALL, "n": 0}],

@@ -16,7 +16,8 @@
 // The wait leaves the newest N-2 groups under way, so the group of stage %read has
 // arrived; the barrier makes what other threads copied visible, and it tells that
 // all are done with the stage of the step before, which is filled. Tiles behind the
-// loop's end are zeros: there is a group for every step, however short the loop.
+// loop's end are zeros: there is a group for every step, however short the loop. A loop
+// inside of another one has a barrier in front, too.
 //
 // A product by an instruction takes several steps in a stage. Then wait and barrier
 // stand in front of the last one, behind which come the reads of the next stage's
@@ -36,6 +37,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -203,6 +205,10 @@ void RingWriter::write() {
     return arith::AddIOp::create(b, loc, k, by);
   };
   Value zero = constant(b, 0);
+  // Stages that are filled again are read by others until here: behind the last barrier of a loop
+  // that ran before come reads of its last stage.
+  if (loop->getParentOfType<LoopLikeOpInterface>())
+    gpu::BarrierOp::create(b, loc);
   for (int64_t stage = 0; stage + 1 < stages; ++stage)
     start(b, ahead(b, loop.getLowerBound(), stage), constant(b, stage));
 

@@ -60,6 +60,39 @@ func.func private @ring(%a: memref<?x512xf16>, %b: memref<512x64xf16>, %init: ve
   return %r : vector<64x64xf32>
 }
 
+// Of a loop inside of another one, others may be reading the last stage when it is filled again.
+// CHECK-LABEL: @again
+// CHECK: scf.for
+// CHECK: gpu.barrier
+// CHECK: tilewright.async_copy %arg0
+// CHECK: scf.for
+func.func private @again(%a: memref<?x512xf16>, %b: memref<512x64xf16>, %init: vector<64x64xf32>) -> vector<64x64xf32>
+    attributes {tilewright.kernel, tilewright.access = ["read", "read"], tilewright.explain = [],
+                tilewright.lowering_config = #tilewright.lowering_config<strategy = matrix_unit, stages = 3, mma = "mma.m16n8k16.f16.f32">} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c9 = arith.constant 9 : index
+  %c16 = arith.constant 16 : index
+  %c512 = arith.constant 512 : index
+  %pad = arith.constant 0.0 : f16
+  %sa = memref.alloc() : memref<64x16xf16, #tilewright.shared<swizzle = [1, 3, 3]>>
+  %sb = memref.alloc() : memref<16x64xf16, #tilewright.shared<swizzle = [3, 3, 3]>>
+  %r = scf.for %i = %c0 to %c9 step %c1 iter_args(%o = %init) -> vector<64x64xf32> {
+    %s = scf.for %k = %c0 to %c512 step %c16 iter_args(%c = %o) -> vector<64x64xf32> {
+      %va = vector.transfer_read %a[%i, %k], %pad {in_bounds = [false, true]} : memref<?x512xf16>, vector<64x16xf16>
+      %vb = vector.transfer_read %b[%k, %c0], %pad {in_bounds = [true, true]} : memref<512x64xf16>, vector<16x64xf16>
+      vector.transfer_write %va, %sa[%c0, %c0] {in_bounds = [true, true]} : vector<64x16xf16>, memref<64x16xf16, #tilewright.shared<swizzle = [1, 3, 3]>>
+      vector.transfer_write %vb, %sb[%c0, %c0] {in_bounds = [true, true]} : vector<16x64xf16>, memref<16x64xf16, #tilewright.shared<swizzle = [3, 3, 3]>>
+      gpu.barrier
+      %n = tilewright.mma %sa, %sb, %c {maps = [#mk, #kn, #mn], instruction = "mma.m16n8k16.f16.f32"} : memref<64x16xf16, #tilewright.shared<swizzle = [1, 3, 3]>>, memref<16x64xf16, #tilewright.shared<swizzle = [3, 3, 3]>>, vector<64x64xf32>
+      gpu.barrier
+      scf.yield %n : vector<64x64xf32>
+    }
+    scf.yield %s : vector<64x64xf32>
+  }
+  return %r : vector<64x64xf32>
+}
+
 // Rows of 33 halves begin at every second byte: two stages, B through registers. A
 // needs none: its copies start where B is loaded, and are waited for at the barrier.
 // CHECK-LABEL: @odd_rows

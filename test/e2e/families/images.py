@@ -223,6 +223,8 @@ def any_size():
     ones = [(1, 1), (1, 1)]
     yield convolution("any_size", Images(1, [9, 11], 64, 72, [3, 3], pads=ones), open_dims="nuv",
                       sizes=[(2, 9, 11), (1, 1, 1), (3, 5, 30), (0, 9, 9), (4, 1, 20), (1, 0, 4), (6, 20, 21)])
+    yield convolution("any_size_per_image", Images(1, [9, 10], 64, 64, [3, 3], pads=ones), epilogue=per_image, open_dims="nuv",
+                      sizes=[(3, 8, 7)])
     yield convolution("any_size_bare", Images(1, [9, 11], 64, 72, [3, 2]),
                       open_dims="nuv", sizes=[(2, 9, 12), (1, 3, 2), (5, 4, 2)])
     yield convolution("any_size_strided", Images(1, [13, 10], 32, 64, [3, 2], [2, 3], [1, 2], ones), BF16, open_dims="nuv",

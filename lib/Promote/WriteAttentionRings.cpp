@@ -30,6 +30,15 @@
 //     … epilogue …
 //   }
 //
+// With `persistent` each role walks over tiles, and positions count on from tile to tile: the
+// producer copies the next tile's queries, to a stage of their own, and its first keys and
+// values while the consumers are in a tile's epilogue. Tiles may differ in how many keys they
+// see, those that follow each other least; blocks take them there and back, so that each has
+// its share of long ones:
+//
+//   tile     0 1 2 | 3 4 5 | 6 7
+//   block    0 1 2 | 2 1 0 | 0 1
+//
 // Of pages that are shorter than a step each is copied to its rows of the stage. Keys and values
 // have rings of their own, so that each stage is free as soon as its product is done. `pipeline`
 // lets the products of neighbouring steps overlap.
@@ -45,6 +54,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -59,6 +69,16 @@ struct Stream {
   SmallVector<std::pair<vector::TransferReadOp, int64_t>> reads;
 };
 
+/// What a role does for each tile, where a block computes several.
+struct Walk {
+  /// From values of the kernel to those of this tile.
+  IRMapping mapping;
+  /// Null where a block computes one tile.
+  scf::ForOp loop;
+  /// The tiles before this one, and the steps that they took.
+  Value count, begin;
+};
+
 class AttentionRings {
 public:
   AttentionRings(func::FuncOp kernel, LoweringConfigAttr config)
@@ -67,10 +87,13 @@ public:
   void write();
 
 private:
+  void findTileOps(ArrayRef<Operation *> rest);
+  Walk beginWalk(OpBuilder &b);
+  void endWalk(OpBuilder &b, const Walk &walk, Value end);
   void writeProducer(OpBuilder &b);
   void writeConsumers(WarpsOp role, ArrayRef<Operation *> rest);
   void copy(OpBuilder &b, Stream &stream, Value position, IRMapping &mapping);
-  void countSteps(IRRewriter &rewriter, Value zero);
+  void countSteps(IRRewriter &rewriter, Value first);
   void computeInRoles(ArrayRef<WarpsOp> roles);
   Value multiply(IRRewriter &rewriter, MmaOp product, Stream &stream,
                  Value position);
@@ -86,6 +109,8 @@ private:
   /// Null where one step is all.
   scf::ForOp loop;
   Stream queries, keys, values;
+  /// The scalars in front of the roles that differ from tile to tile.
+  SetVector<Operation *> ofTile;
 };
 
 } // namespace
@@ -174,24 +199,89 @@ void AttentionRings::copy(OpBuilder &b, Stream &stream, Value position,
   FillOp::create(b, loc, stream.ring, position);
 }
 
-void AttentionRings::writeProducer(OpBuilder &b) {
-  IRMapping mapping;
-  Value zero = constant(b, 0);
-  copy(b, queries, zero, mapping);
-  if (!loop) {
-    copy(b, keys, zero, mapping);
-    copy(b, values, zero, mapping);
+/// Finds what depends on the tile's number, of what is not in `rest`.
+void AttentionRings::findTileOps(ArrayRef<Operation *> rest) {
+  if (!config.getPersistent())
     return;
+  for (Operation &op : kernel.front())
+    if (!llvm::is_contained(rest, &op) &&
+        (isa<TileIdOp>(op) || llvm::any_of(op.getOperands(), [&](Value operand) {
+           return ofTile.contains(operand.getDefiningOp());
+         })))
+      ofTile.insert(&op);
+}
+
+/// Opens a loop over the block's tiles; `b` goes on in it.
+Walk AttentionRings::beginWalk(OpBuilder &b) {
+  Walk walk;
+  Value zero = constant(b, 0), one = constant(b, 1);
+  walk.count = walk.begin = zero;
+  if (!config.getPersistent())
+    return walk;
+  auto add = [&](Value left, Value right) -> Value {
+    return arith::AddIOp::create(b, loc, left, right);
+  };
+  auto subtract = [&](Value left, Value right) -> Value {
+    return arith::SubIOp::create(b, loc, left, right);
+  };
+  auto times = [&](Value left, Value right) -> Value {
+    return arith::MulIOp::create(b, loc, left, right);
+  };
+  auto tileId = cast<TileIdOp>(*llvm::find_if(ofTile, llvm::IsaPred<TileIdOp>));
+  auto tiles = TileWalkOp::create(b, loc, tileId.getCounts());
+  Value first = tiles.getFirst(), blocks = tiles.getStep();
+  // Where the block is in a round: of odd ones as far from the end as from the begin else.
+  Value apart = subtract(subtract(subtract(blocks, one), first), first);
+  auto placeIn = [&](Value round) {
+    return add(first, times(arith::AndIOp::create(b, loc, round, one), apart));
+  };
+  Value rounds = arith::DivUIOp::create(b, loc, tiles.getEnd(), blocks);
+  Value left = arith::RemUIOp::create(b, loc, tiles.getEnd(), blocks);
+  Value takesLast = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult,
+                                          placeIn(rounds), left);
+  rounds = add(rounds, arith::SelectOp::create(b, loc, takesLast, one, zero));
+  walk.loop = scf::ForOp::create(b, loc, zero, rounds, one, zero);
+  b.setInsertionPointToStart(walk.loop.getBody());
+  walk.count = walk.loop.getInductionVar();
+  walk.begin = walk.loop.getRegionIterArgs().front();
+  Value number = add(times(walk.count, blocks), placeIn(walk.count));
+  for (Operation *op : ofTile)
+    if (auto tile = dyn_cast<TileIdOp>(b.clone(*op, walk.mapping)))
+      tile.getNumberMutable().assign(number);
+  return walk;
+}
+
+/// Closes it behind a tile whose last step was in front of position `end`.
+void AttentionRings::endWalk(OpBuilder &b, const Walk &walk, Value end) {
+  if (!walk.loop)
+    return;
+  scf::YieldOp::create(b, loc, end);
+  b.setInsertionPointAfter(walk.loop);
+}
+
+void AttentionRings::writeProducer(OpBuilder &b) {
+  Walk walk = beginWalk(b);
+  copy(b, queries, walk.count, walk.mapping);
+  if (!loop) {
+    copy(b, keys, walk.count, walk.mapping);
+    copy(b, values, walk.count, walk.mapping);
+    return endWalk(b, walk, walk.begin);
   }
-  auto copies = scf::ForOp::create(b, loc, loop.getLowerBound(), loop.getUpperBound(),
-                                   loop.getStep(), zero);
-  b.setInsertionPointToStart(copies.getBody());
-  mapping.map(loop.getInductionVar(), copies.getInductionVar());
-  Value position = copies.getRegionIterArgs().front();
-  copy(b, keys, position, mapping);
-  copy(b, values, position, mapping);
-  Value next = arith::AddIOp::create(b, loc, position, constant(b, 1));
-  scf::YieldOp::create(b, loc, next);
+  auto bound = [&](Value value) { return walk.mapping.lookupOrDefault(value); };
+  auto copies = scf::ForOp::create(b, loc, bound(loop.getLowerBound()),
+                                   bound(loop.getUpperBound()), bound(loop.getStep()),
+                                   walk.begin);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(copies.getBody());
+    walk.mapping.map(loop.getInductionVar(), copies.getInductionVar());
+    Value position = copies.getRegionIterArgs().front();
+    copy(b, keys, position, walk.mapping);
+    copy(b, values, position, walk.mapping);
+    Value next = arith::AddIOp::create(b, loc, position, constant(b, 1));
+    scf::YieldOp::create(b, loc, next);
+  }
+  endWalk(b, walk, copies.getResult(0));
 }
 
 /// `product` multiplies out of the stage of `position`; returns its sums, waited for.
@@ -215,45 +305,50 @@ Value AttentionRings::multiply(IRRewriter &rewriter, MmaOp product, Stream &stre
   return done.getResult(0);
 }
 
-/// The loop carries the position of its step.
-void AttentionRings::countSteps(IRRewriter &rewriter, Value zero) {
+/// The loop carries the position of its step, from `first` on.
+void AttentionRings::countSteps(IRRewriter &rewriter, Value first) {
   auto next = [&](OpBuilder &b, Location, ArrayRef<BlockArgument> more) {
     return SmallVector<Value>{
         arith::AddIOp::create(b, loc, more.front(), constant(b, 1))};
   };
   loop = cast<scf::ForOp>(*loop.replaceWithAdditionalYields(
-      rewriter, zero, /*replaceInitOperandUsesInLoop=*/false, next));
+      rewriter, first, /*replaceInitOperandUsesInLoop=*/false, next));
 }
 
 void AttentionRings::writeConsumers(WarpsOp role, ArrayRef<Operation *> rest) {
-  Block *block = &role.getBody().front();
+  IRRewriter rewriter(kernel.getContext());
+  rewriter.setInsertionPointToEnd(&role.getBody().front());
+  Walk walk = beginWalk(rewriter);
+  Block *block = rewriter.getInsertionBlock();
   for (Operation *op : rest)
     op->moveBefore(block, block->end());
-  IRRewriter rewriter(kernel.getContext());
+  for (auto [from, to] : walk.mapping.getValueMap())
+    replaceAllUsesInRegionWith(from, to, role.getBody());
   rewriter.setInsertionPoint(loop ? loop.getOperation() : scores.getOperation());
-  Value zero = constant(rewriter, 0);
-  auto stage = WaitOp::create(rewriter, loc, queries.ring, zero);
+  auto stage = WaitOp::create(rewriter, loc, queries.ring, walk.count);
   SmallVector<Attribute> maps(scores.getMaps().getValue());
   maps[0] = AffineMapAttr::get(queries.operand.map);
   scores.setMapsAttr(rewriter.getArrayAttr(maps));
   scores->setOperand(0, stage.getTiles()[0]);
   queries.operand.read->erase();
-  Value position = zero, sums;
+  Value position = walk.count, end = walk.begin, sums;
   if (loop) {
     unsigned number = loop.getNumResults() - 1;
-    countSteps(rewriter, zero);
+    countSteps(rewriter, walk.begin);
     position = loop.getRegionIterArgs().back();
+    end = loop.getResults().back();
     sums = loop.getResult(number);
   }
   multiply(rewriter, scores, keys, position);
   Value done = multiply(rewriter, result, values, position);
   if (loop)
     rewriter.setInsertionPointAfter(loop);
-  ReleaseOp::create(rewriter, loc, queries.ring, zero);
+  ReleaseOp::create(rewriter, loc, queries.ring, walk.count);
+  rewriter.setInsertionPointToEnd(block);
+  endWalk(rewriter, walk, end);
   if (!config.getTmaStore())
     return;
   storeByEngine(role, loop ? sums : done);
-  rewriter.setInsertionPointToEnd(block);
   StoreWaitOp::create(rewriter, loc, 0);
 }
 
@@ -292,13 +387,17 @@ void AttentionRings::write() {
         llvm::any_of(op.getResultTypes(), llvm::IsaPred<VectorType>))
       rest.push_back(&op);
   OpBuilder b(entry.getTerminator());
-  queries.ring = addRing(b, 1, queries.operand);
+  findTileOps(rest);
+  queries.ring = addRing(b, config.getPersistent() ? 2 : 1, queries.operand);
   keys.ring = addRing(b, config.getStages(), keys.operand);
   values.ring = addRing(b, config.getStages(), values.operand);
   auto launch = kernel->getAttrOfType<LaunchAttr>(kLaunchAttr);
   int64_t consumers = launch.getThreads() / launch.getSubgroup() - 4;
-  addExplanation(kernel, "queries once, keys and values through rings of " +
-                             Twine(config.getStages()) + (config.getStages() == 1 ? " stage" : " stages") +
+  addExplanation(kernel, Twine(config.getPersistent() ? "queries through a ring of 2 stages"
+                                                      : "queries once") +
+                             ", keys and values through rings of " +
+                             Twine(config.getStages()) +
+                             (config.getStages() == 1 ? " stage" : " stages") +
                              ", filled by a warp through tensor maps, multiplied by " +
                              Twine(consumers / 4) +
                              (consumers == 4 ? " warpgroup" : " warpgroups"));
@@ -307,6 +406,9 @@ void AttentionRings::write() {
   writeProducer(inside);
   WarpsOp consumer = addConsumers(b, loc, consumers, config);
   writeConsumers(consumer, rest);
+  // Each tile has its own.
+  for (Operation *op : llvm::reverse(ofTile))
+    op->erase();
   computeInRoles({producer, consumer});
 }
 

@@ -62,7 +62,31 @@ Value AttentionBlock::subtract(Value left, Value right) {
   return arith::SubIOp::create(b, loc, left, right);
 }
 
-/// Blocks of queries of one batch are neighbours: they read the same keys.
+/// Which block this is. Blocks of queries of one head are neighbours, for they read the same
+/// keys, or those of `raster` heads. Where the last queries see most keys (`causal`) they come
+/// first, so that what is computed last takes least.
+void AttentionBlock::placeTile(ArrayRef<Value> counts) {
+  SmallVector<Value> digits(counts);
+  IntegerAttr raster;
+  if (plan.raster > 1) { // heads of all batches are one digit
+    raster = b.getI64IntegerAttr(plan.raster);
+    for (; digits.size() > 2; digits.erase(digits.begin()))
+      digits[1] = arith::MulIOp::create(b, loc, digits[0], digits[1]);
+  }
+  SmallVector<Type> types(digits.size(), b.getIndexType());
+  auto tile = TileIdOp::create(b, loc, types, digits, Value(), DenseI64ArrayAttr(), raster);
+  position.assign(tile.getIds().begin(), tile.getIds().end());
+  for (size_t loop = counts.size() - 2; position.size() < counts.size(); --loop) {
+    Value outer = arith::DivUIOp::create(b, loc, position.front(), counts[loop]);
+    position.front() = arith::RemUIOp::create(b, loc, position.front(), counts[loop]);
+    position.insert(position.begin(), outer);
+  }
+  bool endsAtDiagonal = op.getKeysBehind() >= 0 && op.getKeysBefore() < 0;
+  if (endsAtDiagonal && plan.subgroup > 1)
+    position.back() =
+        subtract(subtract(counts.back(), constant(1)), position.back());
+}
+
 void AttentionBlock::placeBlock() {
   SmallVector<Value> counts;
   auto addLoop = [&](unsigned loop, int64_t step) {
@@ -77,10 +101,7 @@ void AttentionBlock::placeBlock() {
   for (unsigned loop = 0; loop < op.getNumBatchLoops(); ++loop)
     addLoop(loop, loop == group ? plan.heads : 1);
   addLoop(op.getQueryLoop(), plan.headQueries);
-  SmallVector<Type> types(counts.size(), b.getIndexType());
-  auto tile = TileIdOp::create(b, loc, types, counts, Value(), DenseI64ArrayAttr(),
-                               IntegerAttr());
-  llvm::append_range(position, tile.getIds());
+  placeTile(counts);
   query = arith::MulIOp::create(b, loc, position.back(), constant(plan.headQueries));
   position.back() = query;
   if (group) {

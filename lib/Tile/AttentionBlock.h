@@ -57,6 +57,7 @@ protected:
   mlir::Value add(mlir::Value left, mlir::Value right);
   mlir::Value subtract(mlir::Value left, mlir::Value right);
   void placeBlock();
+  void placeTile(mlir::ArrayRef<mlir::Value> counts);
   /// The rows of the block from `first` on are read and written next.
   void placeRows(mlir::Value first);
   void placeKeys();

@@ -86,7 +86,7 @@ static LogicalResult tileAttention(func::FuncOp kernel, AttentionOp op,
   kernel->setAttr(kLaunchAttr,
                   LaunchAttr::get(kernel.getContext(), plan->threads + plan->copyThreads,
                                   plan->subgroup, AffineMapAttr::get(tiles), dims,
-                                  /*persistent=*/false, /*cluster=*/{}));
+                                  config.getPersistent(), /*cluster=*/{}));
   return success();
 }
 

@@ -151,20 +151,16 @@ def fillings():
     yield gemm("filled-alone-one-warp", (40, 40, 776), "tb", ringed.config(BF16, F32, (32, 32, 64), (1, 1), 2), filling.ALONE)
 
 
-def by_warpgroups(block, groups, element, more=""):
-    """Attention's config for them."""
-    return (f'{{"cuda:sm_90a" = #tilewright.lowering_config<strategy = attention, block = {block}, warps = [{4 * groups}, 1], '
-            f'stages = 2, promote = [0, 1], mma = "wgmma.m64n{block[1]}k16.{element.name}.f32"{more}>}}')
-
-
 def attentions():
     """One warpgroup; two, with all that a kernel can have; blocks whose rows see no keys, and boxes of 64 along the depth."""
     every = ", registers = [40, 232], tma_store = true"
-    yield "attention", attention.Case(F16, "mutation", attention.sizes(1, 72, 328, 32), pinned=by_warpgroups([64, 32], 1, F16))
+    yield "attention", attention.Case(F16, "mutation", attention.sizes(1, 72, 328, 32), pinned=attention.by_warpgroups([64, 32], 1, F16))
     yield "attention-two-warpgroups", attention.Case(BF16, "mutation", attention.sizes(1, 136, 648, 32), causal="bottom_right",
-                                                     pinned=by_warpgroups([128, 32], 2, BF16, every))
+                                                     pinned=attention.by_warpgroups([128, 32], 2, BF16, every))
+    yield "attention-persistent", attention.Case(F16, "mutation", attention.sizes(3, 136, 168, 32), causal="top_left", pinned=attention.by_warpgroups(
+        [64, 32], 1, F16, ", raster = 3, persistent = true, tma_store = true"))
     yield "attention-without-keys", attention.Case(F16, "mutation_none", attention.sizes(1, 208, 136, 128), causal="bottom_right",
-                                                   lse=True, pinned=by_warpgroups([64, 16], 1, F16, ", tma_store = true"))
+                                                   lse=True, pinned=attention.by_warpgroups([64, 16], 1, F16, ", tma_store = true"))
 
 
 def shared_rows():
@@ -201,9 +197,9 @@ def paged():
              'promote = [1], mma = "mma.m16n8k16.f16.f32">}')
     yield case("pages-decode", pages(1, 4, 1), [128, 32], **equal)
     yield case("pages-queries", pages(1, 1, 40), [128, 32], layout="phs", pinned=warps, **equal)
-    yield case("pages-warpgroups", pages(1, 1, 104), [472, 8], layout="phs", causal="bottom_right", pinned=by_warpgroups([64, 32], 1, F16))
+    yield case("pages-warpgroups", pages(1, 1, 104), [472, 8], layout="phs", causal="bottom_right", pinned=attention.by_warpgroups([64, 32], 1, F16))
     yield case("lengths-warpgroups", {"h": 1, "g": 1, "i": 72, "j": 300, "D": 32}, [264, 40, 0], page=0, causal="bottom_right",
-               pinned=by_warpgroups([64, 16], 1, F16, ", tma_store = true"))
+               pinned=attention.by_warpgroups([64, 16], 1, F16, ", tma_store = true"))
 
 
 def look_back():

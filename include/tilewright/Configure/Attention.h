@@ -26,6 +26,9 @@ struct AttentionPlan {
   int64_t panel = 0, rows = 0;
   /// Threads that multiply, and those beside them that only copy: of warpgroups.
   int64_t threads = 1, copyThreads = 0, subgroup = 1;
+  /// So many heads are walked down side by side (`raster` of the config), from the last queries
+  /// to the first: 1: a head's blocks of queries are neighbours.
+  int64_t raster = 1;
   /// The instructions of the scores' product and of that with the values; null: FMA.
   mlir::StringAttr scores, values;
   /// Bytes of shared memory, and registers of a thread as it is launched (GPUs).

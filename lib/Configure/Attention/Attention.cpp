@@ -55,7 +55,8 @@ static Type elementOf(AttentionOp op) {
 ArrayRef<ConfigField> tilewright::attentionFields(bool isCpu) {
   static constexpr ConfigField kGpu[] = {
       ConfigField::Warps,  ConfigField::Stages,    ConfigField::Promote, ConfigField::Mma,
-      ConfigField::Splits, ConfigField::Registers, ConfigField::TmaStore};
+      ConfigField::Splits, ConfigField::Raster,    ConfigField::Registers,
+      ConfigField::Persistent, ConfigField::TmaStore};
   static constexpr ConfigField kCpu[] = {ConfigField::Thread, ConfigField::Mma,
                                          ConfigField::Splits};
   if (isCpu)
@@ -97,11 +98,14 @@ FailureOr<AttentionPlan> tilewright::planAttention(AttentionOp op,
   if (std::string why = whyNotCarriedOut(config, target); !why.empty())
     return refuse(why);
   StringRef ofRoles = !config.getRegisters().empty() ? "registers"
+                      : config.getPersistent()       ? "persistent"
                       : config.getTmaStore()         ? "tma_store"
                                                      : "";
   if (!hasRoles && !ofRoles.empty())
     return refuse("'" + ofRoles + "' is for attention by warpgroups ('mma' is a wgmma.…); "
                   "leave it out");
+  if (config.getRaster() > 1 && op.getNumBatchLoops() == 0)
+    return refuse("'raster' is for heads side by side; there is one, leave it out");
   ArrayRef<int64_t> warps = config.getWarps();
   if (!warps.empty() && (warps.size() != block.size() ||
                          llvm::any_of(warps.drop_front(), [](int64_t w) { return w != 1; })))
@@ -112,6 +116,7 @@ FailureOr<AttentionPlan> tilewright::planAttention(AttentionOp op,
   plan.heads = heads;
   plan.headQueries = block.drop_back().back();
   plan.keys = block.back();
+  plan.raster = config.getRaster();
   if (llvm::MulOverflow(plan.heads, plan.headQueries, plan.queries))
     return refuse("'block' has more rows than can be counted");
   plan.subgroup = target.getFact("subgroup", 1);
@@ -464,6 +469,14 @@ LogicalResult tilewright::configureAttention(func::FuncOp kernel, AttentionOp op
     lines.push_back(b.getStringAttr("heads that share keys and values have blocks of "
                                     "their own: " + why));
   lines.push_back(b.getStringAttr(how + toString(config)));
+  if (config.getPersistent())
+    lines.push_back(b.getStringAttr(
+        "as many blocks as multiprocessors compute tile after tile, there and back" +
+        (config.getRaster() > 1 ? ", of " + Twine(config.getRaster()) + " heads side by side"
+                                : Twine())));
+  else if (std::string why; config.hasRoles() && !pinned &&
+                            !(why = whyNotPersistent(op, target, config.getBlock()[0])).empty())
+    lines.push_back(b.getStringAttr("a block computes one tile: " + why));
   if (std::string why; target.has("warpgroup_mma") && !pinned && !config.hasRoles() &&
                        !canUseWarpgroups(op, target, why))
     lines.push_back(b.getStringAttr("not by warpgroups: " + why));

@@ -119,8 +119,8 @@ static std::string whyNotStored(AttentionOp op, int64_t columns) {
   return "";
 }
 
-/// Bytes of shared memory: queries once, keys and values in rings, their barriers, and
-/// what the result leaves through.
+/// Bytes of shared memory: queries (and of persistent blocks those of the next tile), keys and
+/// values in rings, their barriers, and what the result leaves through.
 static int64_t sharedBytes(AttentionOp op, LoweringConfigAttr config,
                            const AttentionPlan &plan, int64_t groups) {
   int64_t bytes = getElementTypeOrSelf(op.getQuery().getType()).getIntOrFloatBitWidth() / 8;
@@ -133,7 +133,8 @@ static int64_t sharedBytes(AttentionOp op, LoweringConfigAttr config,
     if (op.hasLogSumExp())
       result += plan.queries * 4;
   }
-  return plan.queries * plan.depth * bytes + 16 + config.getStages() * ring + result;
+  int64_t queries = plan.queries * plan.depth * bytes + 16;
+  return (config.getPersistent() ? 2 : 1) * queries + config.getStages() * ring + result;
 }
 
 FailureOr<AttentionPlan> tilewright::planAttentionByWarpgroups(
@@ -233,16 +234,19 @@ tilewright::listAttentionByWarpgroups(AttentionOp op, TargetAttr target) {
       op.getLengths() || ShapedType::isDynamic(keysInAll) || keysInAll % most != 0;
   if (op.getMask() && widest > 64 && mayBeMissing)
     most /= 2;
+  int64_t raster = headsSideBySide(op, target);
   for (int64_t keys : {most, int64_t(64), int64_t(32)})
     for (bool tmaStore : {true, false})
-      for (int64_t stages : {2, 1}) {
+      for (auto [stages, persistent] : {std::pair(2, true), {2, false}, {1, false}}) {
         int64_t groups = isShort ? 1 : 2;
+        if (persistent && (isShort || !whyNotPersistent(op, target, kRows * groups).empty()))
+          continue;
         auto name = StringAttr::get(context, "wgmma.m64n" + Twine(keys) + "k16." +
                                                  (isBF16 ? "bf16" : "f16") + ".f32");
         configs.push_back(LoweringConfigAttr::get(
             context, Strategy::Attention, {64 * groups, keys}, {4 * groups, 1}, {},
-            stages, {0, 1}, name, op.getNumKeyParts(), /*raster=*/1,
-            registersOf(groups), /*persistent=*/false, {}, tmaStore,
+            stages, {0, 1}, name, op.getNumKeyParts(), persistent ? raster : 1,
+            registersOf(groups), persistent, {}, tmaStore,
             /*two_level_sums=*/false, /*stream_k=*/0, /*producer=*/true,
             /*tma_copy=*/true));
       }

@@ -126,6 +126,33 @@ def sizes(h, i, j, depth, columns=None):
     return {"h": h, "i": i, "j": j, "D": depth, "E": columns or depth}
 
 
+def by_warpgroups(block, groups, element, more=""):
+    """The config for them."""
+    return (f'{{"cuda:sm_90a" = #tilewright.lowering_config<strategy = attention, block = {block}, warps = [{4 * groups}, 1], '
+            f'stages = 2, promote = [0, 1], mma = "wgmma.m64n{block[1]}k16.{element.name}.f32"{more}>}}')
+
+
+def persistent():
+    """Blocks that compute several tiles: 27 of them, or more, for the simulator's 8 multiprocessors, in rounds of which the last one is
+    even or odd and not whole; heads side by side, some of them and all; tiles of one step, of none."""
+    pin = functools.partial(by_warpgroups, more=", persistent = true")
+    case = functools.partial(Case, F16, targets=("cuda:sm_90a", "cpu-reference"))
+    yield case("persistent", sizes(9, 150, 170, 32), pinned=pin([64, 32], 1, F16))
+    yield case("persistent_one_step", sizes(19, 100, 30, 64), lse=True, pinned=pin([64, 32], 1, F16))
+    for raster in (1, 4, 9):
+        yield case(f"persistent_top_left_{raster}", sizes(9, 150, 170, 32), causal="top_left",
+                   pinned=pin([64, 32], 1, F16, more=f", raster = {raster}, persistent = true"))
+    for number, more in enumerate(("", ", registers = [40, 232]", ", registers = [40, 232], tma_store = true")):
+        yield case(f"persistent_bottom_right_{number}", {"g": 3, **sizes(4, 270, 200, 64)}, group="g", causal="bottom_right", lse=number != 1,
+                   pinned=pin([128, 64], 2, F16, more=f"{more}, raster = 12, persistent = true"))
+    yield case("persistent_window", sizes(9, 150, 170, 32), window=(40, 4), pinned=pin([64, 32], 1, F16))
+    yield case("persistent_mask", sizes(9, 150, 170, 32), mask=(F16, "hij"), pinned=pin([64, 32], 1, F16))
+    yield case("persistent_tokens_first", sizes(9, 150, 170, 128), tokens_first=True, pinned=pin([64, 32], 1, F16))
+    # Of unknown sizes without being asked.
+    yield case("persistent_any", sizes(9, 150, 170, 64), True, causal="bottom_right", lse=True,
+               more=({"h": 1, "i": 1, "j": 1}, {"h": 3, "i": 1700, "j": 70}, {"j": 0}, {"i": 0}, {"h": 0}))
+
+
 def cases():
     lengths = ({"i": 1, "j": 1}, {"i": 70, "j": 130, "h": 1}, {"i": 3, "j": 0}, {"i": 0, "j": 5}, {"h": 0})
     for element in (F16, BF16, F32):
@@ -231,6 +258,7 @@ def cases():
     yield Case(F16, "many_depth_96_40", sizes(1, 70, 140, 96, 40), causal="top_left")
     for depth, columns in ((16, 16), (80, 80), (192, 128), (256, 256)):
         yield elsewhere(F16, f"many_depth_{depth}_{columns}", sizes(1, 70, 140, depth, columns), causal="top_left")
+    yield from persistent()
     # By a CPU's tile registers: sums of more than a step.
     tiled = functools.partial(Case, BF16, targets=(TILES, "cpu-reference"))
     yield tiled("tiles_top_left", sizes(1, 200, 150, 128), causal="top_left")

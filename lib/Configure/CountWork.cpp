@@ -464,7 +464,7 @@ BlockWork Counter::count() {
     double steps = 1;
     for (auto [number, loopClass] : llvm::enumerate(info.classes))
       if (isWalked(number))
-        steps *= tilesOf(number);
+        steps *= waitsOf(number);
     double passes = countPasses(info, plan), again = passes - 1;
     SmallVector<OpOperand *> kept = keptRows(info, config);
     // … which copies that go ahead of the steps wait for in turns,

@@ -54,6 +54,10 @@ public:
   BlockWork work;
 
 private:
+  /// Steps that each wait for what they read.
+  double waitsOf(unsigned number) const {
+    return std::ceil(tilesOf(number) / double(plan.classes[number].terms));
+  }
   /// Tiles of a class, of one part of it where it is cut into parts.
   double tilesOf(unsigned number) const {
     const LoopClass &loopClass = info.classes[number];

@@ -142,6 +142,37 @@ int64_t tilewright::accessWidth(const KernelInfo &info, TargetAttr target) {
       1, target.getFact("access_bytes", 16) / accessedBytes(info));
 }
 
+/// Of a loop whose terms a body of its own takes one by one: configs that read several at once.
+/// As a chain is long, and there may be few, also such where a thread has one of them.
+static void addTermsAhead(std::vector<LoweringConfigAttr> &configs, const KernelInfo &info,
+                          ArrayRef<unsigned> loops, ArrayRef<int64_t> warpCounts,
+                          int64_t lanes) {
+  std::optional<unsigned> taken;
+  int64_t extent = 0;
+  for (auto [loop, number] : llvm::enumerate(info.getClasses(info.getRoot())))
+    if (info.classes[number].sequential) {
+      taken = loop;
+      extent = nominalExtent(info.classes[number]);
+    }
+  if (!taken)
+    return;
+  std::vector<LoweringConfigAttr> all = configs;
+  for (int64_t warps : warpCounts) {
+    Schedule schedule = fillTile(info, loops, warps * lanes, warps * lanes);
+    spreadWarps(schedule, loops, warps, lanes, 1);
+    addUnique(all, schedule.get(info));
+  }
+  for (LoweringConfigAttr config : all) {
+    addUnique(configs, config);
+    for (int64_t terms : {8, 16}) {
+      SmallVector<int64_t> block(config.getBlock());
+      block[*taken] = terms;
+      if (terms <= extent)
+        addUnique(configs, config.withBlock(block));
+    }
+  }
+}
+
 std::vector<LoweringConfigAttr>
 tilewright::enumerateTiles(const KernelInfo &info, TargetAttr target,
                ArrayRef<int64_t> warpCounts, ArrayRef<int64_t> perThread) {
@@ -160,5 +191,6 @@ tilewright::enumerateTiles(const KernelInfo &info, TargetAttr target,
       }
     }
   }
+  addTermsAhead(configs, info, loops, warpCounts, lanes);
   return configs;
 }

@@ -257,7 +257,7 @@ int64_t LiveValues::stepsOf(linalg::LinalgOp op) const {
     if (const LoopClass &loop = info.classes[number];
         !loop.parallel && plan.classes[number].loop)
       steps *= llvm::divideCeil(llvm::divideCeil(nominalExtent(loop), loop.parts),
-                                plan.classes[number].step);
+                                plan.classes[number].step * plan.classes[number].terms);
   return steps;
 }
 
@@ -367,6 +367,8 @@ int64_t LiveValues::ofReduction(size_t index) const {
   int64_t loads = wordsOfLoads(op), edges = countAtEdges(loadsOf(op)), registers = fixed;
   if (isWalked(op)) {
     int64_t steps = stepsOf(op);
+    for (unsigned number : info.getClasses(op))
+      loads *= plan.classes[number].terms;
     // Addresses go on with the steps; whether an access is made does, too.
     registers += edges / 2;
     int64_t all = std::max(loads * steps, sums + loads);

@@ -31,6 +31,8 @@ using namespace tilewright;
 
 /// 2^20 elements: the most that a tile may have in all.
 static constexpr int64_t kLargestTile = int64_t(1) << 20;
+/// Terms that a body of its own takes one by one, of which the reads are under way together.
+static constexpr int64_t kMostTerms = 16;
 
 /// Whether the root is `op`, or computed from it.
 static bool isBeforeSum(const KernelInfo &info, Operation *op) {
@@ -217,12 +219,16 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
     int64_t extent = loopClass.extent;
     bool isStatic = !ShapedType::isDynamic(extent);
     tile.step = known[number] ? steps[number] : sequentialStep;
-    if (loopClass.sequential && !known[number])
+    if (loopClass.sequential) {
+      tile.terms = known[number] ? std::max<int64_t>(1, tile.step) : 1;
+      if (tile.terms > (lanes ? kMostTerms : 1))
+        return fail("'block' has " + Twine(tile.step) +
+                    " for a loop that is reduced by a body of its own, whose terms "
+                    "are taken one by one; " +
+                    (lanes ? "up to " + Twine(kMostTerms) + " of them are read at once"
+                           : Twine("make it 1")));
       tile.step = 1;
-    if (loopClass.sequential && tile.step != 1)
-      return fail("'block' has " + Twine(tile.step) +
-                  " for a loop that is reduced by a body of its own, whose terms "
-                  "are taken one by one; make it 1");
+    }
     bool isSplit = (info.split && info.split->reduced == number) ||
                    (plan.clusterSum && plan.clusterSum->reduced == number);
     if (isStatic && !isSplit) {

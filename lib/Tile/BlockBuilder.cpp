@@ -305,6 +305,8 @@ BlockBuilder::writeLoops(Location loc, ArrayRef<Loop> loops,
   if (failed(values))
     return failure();
   scf::YieldOp::create(b, loc, *values);
+  if (int64_t terms = plan.classes[loop.number].terms; terms > 1)
+    loopsOfTerms.push_back({forOp, terms});
   return SmallVector<Value>(forOp.getResults());
 }
 

@@ -28,6 +28,7 @@
 #include "tilewright/Configure/TilePlan.h"
 #include "tilewright/Dialect/Rings.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/PatternMatch.h"
 
 #include <map>
@@ -57,6 +58,8 @@ public:
   llvm::SmallVector<std::pair<unsigned, unsigned>> countDims;
   /// Blocks of a cluster along each of them; empty: no clusters.
   llvm::SmallVector<int64_t> cluster;
+  /// Loops whose steps are one term each of a reduction, and how many of these are read at once.
+  llvm::SmallVector<std::pair<mlir::scf::ForOp, int64_t>> loopsOfTerms;
 
 private:
   using Key = std::pair<mlir::Operation *, std::vector<const void *>>;

@@ -38,6 +38,7 @@
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/Utils/Utils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -113,6 +114,15 @@ static LogicalResult tileIrregular(func::FuncOp kernel, Operation *op, TargetAtt
   return success();
 }
 
+/// Unrolls loops whose terms a body of its own takes: what one step reads of memory is under way
+/// before the first of it is needed.
+static LogicalResult readTermsAhead(ArrayRef<std::pair<scf::ForOp, int64_t>> loops) {
+  for (auto [loop, terms] : loops)
+    if (failed(loopUnrollByFactor(loop, terms)))
+      return loop.emitOpError() << "cannot be unrolled " << terms << " times";
+  return success();
+}
+
 LogicalResult tilewright::tileKernel(func::FuncOp kernel) {
   TargetAttr target = getTarget(kernel);
   if (!target)
@@ -145,6 +155,8 @@ LogicalResult tilewright::tileKernel(func::FuncOp kernel) {
   if (failed(results))
     return failure();
   terminator->setOperands(*results);
+  if (failed(readTermsAhead(block.loopsOfTerms)))
+    return failure();
 
   SmallVector<int64_t> dims;
   for (auto [argument, dim] : block.countDims)

@@ -30,6 +30,9 @@ struct ClassTile {
   bool innerLoop = false;
   /// Sequential: blocks of a cluster that have a tile each of it.
   int64_t blocks = 1;
+  /// Of a class whose terms a body of its own takes one by one: how many are read before the
+  /// first of them is taken.
+  int64_t terms = 1;
 };
 
 /// Packed operands of a contraction on a CPU.

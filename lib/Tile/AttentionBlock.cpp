@@ -82,7 +82,9 @@ void AttentionBlock::placeTile(ArrayRef<Value> counts) {
     position.insert(position.begin(), outer);
   }
   bool endsAtDiagonal = op.getKeysBehind() >= 0 && op.getKeysBefore() < 0;
-  if (endsAtDiagonal && plan.subgroup > 1)
+  int64_t queries = extents[op.getQueryLoop()];
+  bool isOne = ShapedType::isStatic(queries) && queries <= plan.headQueries;
+  if (endsAtDiagonal && !isOne && plan.subgroup > 1)
     position.back() =
         subtract(subtract(counts.back(), constant(1)), position.back());
 }

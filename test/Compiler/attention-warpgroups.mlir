@@ -9,8 +9,8 @@
 // RUN: %ptxas -arch=sm_90a -v %t/ptx/cuda_sm_90a/pages_attention_0.ptx -o %t/a.cubin 2>&1 | FileCheck %s --check-prefix=PTXAS
 
 // CHECK-LABEL: {{^ *}}rows_attention_0: 1 op
-// CHECK: config: #tilewright.lowering_config<strategy = attention, block = [128, 128], warps = [8, 1], stages = 2, promote = [0, 1], mma = "wgmma.m64n128k16.f16.f32", registers = [40, 232], tma_store = true>
-// CHECK: queries once, keys and values through rings of 2 stages, filled by a warp through tensor maps, multiplied by 2 warpgroups
+// CHECK: config: #tilewright.lowering_config<strategy = attention, block = [128, 128], warps = [8, 1], stages = 2, promote = [0, 1], mma = "wgmma.m64n128k16.f16.f32", registers = [40, 232], persistent = true, tma_store = true>
+// CHECK: queries through a ring of 2 stages, keys and values through rings of 2 stages, filled by a warp through tensor maps, multiplied by 2 warpgroups
 // CHECK: the second product of a step runs beside the first of the next, and the work between them
 // CHECK-LABEL: {{^ *}}lengths_attention_0: 1 op
 // CHECK: a block copies and multiplies keys up to its length: the copies of the last step end there

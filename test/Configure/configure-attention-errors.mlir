@@ -41,7 +41,7 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", 
 module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", {access_bytes = 16 : i64, async_copy, chip = "sm_80", index_bits = 32 : i64, load_matrices, max_threads = 1024 : i64, mma = ["mma.m16n8k16.f16.f32"], registers = 255 : i64, shared_memory = 166912 : i64, subgroup = 32 : i64}>} {
   func.func private @field(%q: tensor<2x64x64xf16>, %out: tensor<2x64x64xf16>) -> tensor<2x64x64xf16>
       attributes {tilewright.kernel, tilewright.access = ["read", "write"]} {
-    // expected-error @below {{the pinned lowering config does not fit: strategy attention does not carry out 'persistent' on GPUs; warp_specialized does: leave it out}}
+    // expected-error @below {{the pinned lowering config does not fit: 'persistent' is for attention by warpgroups ('mma' is a wgmma.…); leave it out}}
     %o = tilewright.attention ins(%q, %q, %q : tensor<2x64x64xf16>, tensor<2x64x64xf16>, tensor<2x64x64xf16>)
         outs(%out : tensor<2x64x64xf16>) {indexing_maps = [#q, #k, #v, #o],
         tilewright.lowering_config = #tilewright.lowering_config<strategy = attention, block = [64, 64], warps = [4, 1], persistent = true>} -> tensor<2x64x64xf16>
@@ -225,5 +225,22 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", 
           affine_map<(h, i, j, d, e) -> (h, j, e)>, affine_map<(h, i, j, d, e) -> (h, i, e)>],
         tilewright.lowering_config = #tilewright.lowering_config<strategy = attention, block = [4, 4, 64]>} -> tensor<8x64x64xf16>
     return %o : tensor<8x64x64xf16>
+  }
+}
+
+// -----
+
+#q = affine_map<(i, j, d, e) -> (i, d)>
+#k = affine_map<(i, j, d, e) -> (j, d)>
+#v = affine_map<(i, j, d, e) -> (j, e)>
+#o = affine_map<(i, j, d, e) -> (i, e)>
+module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", {access_bytes = 16 : i64, async_copy, chip = "sm_80", index_bits = 32 : i64, load_matrices, max_threads = 1024 : i64, mma = ["mma.m16n8k16.f16.f32"], registers = 255 : i64, shared_memory = 166912 : i64, subgroup = 32 : i64}>} {
+  func.func private @raster(%q: tensor<64x64xf16>, %out: tensor<64x64xf16>) -> tensor<64x64xf16>
+      attributes {tilewright.kernel, tilewright.access = ["read", "write"]} {
+    // expected-error @below {{the pinned lowering config does not fit: 'raster' is for heads side by side; there is one, leave it out}}
+    %o = tilewright.attention ins(%q, %q, %q : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf16>)
+        outs(%out : tensor<64x64xf16>) {indexing_maps = [#q, #k, #v, #o],
+        tilewright.lowering_config = #tilewright.lowering_config<strategy = attention, block = [64, 64], warps = [4, 1], promote = [0, 1], mma = "mma.m16n8k16.f16.f32", raster = 2>} -> tensor<64x64xf16>
+    return %o : tensor<64x64xf16>
   }
 }

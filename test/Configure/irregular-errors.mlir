@@ -70,7 +70,7 @@ module attributes {tilewright.target = #target,
     tilewright.pins = {Rows = #tilewright.lowering_config<strategy = irregular, block = [2, 64, 1], warps = [4, 1, 1], raster = 4>}} {
 func.func private @Rows(%x: tensor<4x?x1xf32>, %e: tensor<4x?x1xf32>) -> tensor<4x?x1xf32>
     attributes {tilewright.kernel} {
-  // expected-error @+1 {{the pinned lowering config does not fit: strategy irregular does not carry out 'raster' on GPUs; warp_specialized, matrix_unit, skinny_contraction, simt_contraction, reduction and streaming do: leave it out}}
+  // expected-error @+1 {{the pinned lowering config does not fit: strategy irregular does not carry out 'raster' on GPUs; warp_specialized, matrix_unit, skinny_contraction, simt_contraction, reduction, streaming and attention do: leave it out}}
   %r = tilewright.sort ins(%x : tensor<4x?x1xf32>) outs(%e : tensor<4x?x1xf32>) {dim = 1 : i64, runs} -> tensor<4x?x1xf32>
   return %r : tensor<4x?x1xf32>
 }

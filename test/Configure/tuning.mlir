@@ -97,7 +97,7 @@ func.func private @TooManyThreads(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>, 
 // Attention is known by its maps, types, depth, what queries see, and in how many parts its keys are taken.
 #target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 49152, registers = 255, access_bytes = 16}>
 #config = #tilewright.lowering_config<strategy = attention, block = [16, 16], warps = [2, 1], promote = [0, 1]>
-#stale = #tilewright.lowering_config<strategy = attention, block = [16, 16], warps = [2, 1], raster = 4>
+#stale = #tilewright.lowering_config<strategy = attention, block = [16, 16], warps = [2, 1], persistent = true>
 #q = affine_map<(h, i, j, d, e) -> (h, i, d)>
 #k = affine_map<(h, i, j, d, e) -> (h, j, d)>
 #v = affine_map<(h, i, j, d, e) -> (h, j, e)>
@@ -126,9 +126,9 @@ func.func private @SeesAll(%q: tensor<8x256x64xf16>, %k: tensor<8x256x64xf16>, %
 }
 
 // CHECK-LABEL: func.func private @StaleAttention(
-// CHECK-SAME: "tuned config refused (record 1, of this shape): strategy attention does not carry out 'raster' on GPUs; warp_specialized, matrix_unit, skinny_contraction, simt_contraction, reduction and streaming do: leave it out", "config: #tilewright
+// CHECK-SAME: "tuned config refused (record 1, of this shape): 'persistent' is for attention by warpgroups ('mma' is a wgmma.{{.*}}); leave it out", "config: #tilewright
 func.func private @StaleAttention(%q: tensor<4x256x32xf16>, %k: tensor<4x256x32xf16>, %v: tensor<4x256x32xf16>, %e: tensor<4x256x32xf16>) -> tensor<4x256x32xf16> attributes {tilewright.kernel} {
-  // expected-remark @below {{the tuned config (record 1, of this shape) is refused, the default is taken: strategy attention does not carry out 'raster' on GPUs; warp_specialized, matrix_unit, skinny_contraction, simt_contraction, reduction and streaming do: leave it out}}
+  // expected-remark @below {{the tuned config (record 1, of this shape) is refused, the default is taken: 'persistent' is for attention by warpgroups ('mma' is a wgmma.…); leave it out}}
   %r = tilewright.attention ins(%q, %k, %v : tensor<4x256x32xf16>, tensor<4x256x32xf16>, tensor<4x256x32xf16>)
       outs(%e : tensor<4x256x32xf16>) {indexing_maps = [#q, #k, #v, #o], causal = "top_left"} -> tensor<4x256x32xf16>
   return %r : tensor<4x256x32xf16>

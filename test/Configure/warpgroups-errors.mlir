@@ -268,7 +268,7 @@ func.func private @ClusterOfSums(%a: tensor<384x512xf16>, %b: tensor<512x512xf16
 
 module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 232448, registers = 255, access_bytes = 16, load_matrices, async_copy, mma = ["mma.m16n8k16.f16.f32"], warpgroup_mma = ["wgmma.m64n128k16.f16.f32"]}>} {
 func.func private @RolesOfOthers(%a: tensor<512x512xf16>, %b: tensor<512x512xf16>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
-  // expected-error @+1 {{the pinned lowering config does not fit: strategy matrix_unit does not carry out 'persistent' on GPUs; warp_specialized does: leave it out}}
+  // expected-error @+1 {{the pinned lowering config does not fit: strategy matrix_unit does not carry out 'persistent' on GPUs; warp_specialized and attention do: leave it out}}
   %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = matrix_unit, block = [128, 128, 64], warps = [2, 2, 1], stages = 2, promote = [0, 1], mma = "mma.m16n8k16.f16.f32", persistent = true>}
       ins(%a, %b : tensor<512x512xf16>, tensor<512x512xf16>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
   return %m : tensor<512x512xf32>

@@ -16,7 +16,9 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", 
   // CHECK-LABEL: func.func private @causal(
   // CHECK-SAME: tilewright.launch = #tilewright.launch<threads = 128, subgroup = 32, tiles = {{.*}}, dims = [0, 1]>
   // CHECK: %[[ID:.*]]:2 = tilewright.tile_id(%{{.*}}, %{{.*}}) : index, index
-  // CHECK: %[[I:.*]] = arith.muli %[[ID]]#1, %c64
+  // CHECK: %[[LAST:.*]] = arith.subi %{{.*}}, %c1
+  // CHECK: %[[TURNED:.*]] = arith.subi %[[LAST]], %[[ID]]#1
+  // CHECK: %[[I:.*]] = arith.muli %[[TURNED]], %c64
   // CHECK: %[[BEHIND:.*]] = arith.addi %[[I]], %c64
   // CHECK: %[[SEEN:.*]] = arith.minsi %[[BEHIND]], %c256
   // CHECK: %[[END:.*]] = arith.maxsi %[[SEEN]], %c0

@@ -157,8 +157,9 @@ def attentions():
     yield "attention", attention.Case(F16, "mutation", attention.sizes(1, 72, 328, 32), pinned=attention.by_warpgroups([64, 32], 1, F16))
     yield "attention-two-warpgroups", attention.Case(BF16, "mutation", attention.sizes(1, 136, 648, 32), causal="bottom_right",
                                                      pinned=attention.by_warpgroups([128, 32], 2, BF16, every))
-    yield "attention-persistent", attention.Case(F16, "mutation", attention.sizes(3, 136, 168, 32), causal="top_left", pinned=attention.by_warpgroups(
-        [64, 32], 1, F16, ", raster = 3, persistent = true, tma_store = true"))
+    # Blocks that compute several tiles, every second one of no step: who copies queries has waited for those two tiles before.
+    yield "attention-persistent", attention.Case(F16, "mutation", attention.sizes(6, 200, 136, 32), causal="bottom_right",
+                                                 pinned=attention.by_warpgroups([64, 32], 1, F16, ", persistent = true, tma_store = true"))
     yield "attention-without-keys", attention.Case(F16, "mutation_none", attention.sizes(1, 208, 136, 128), causal="bottom_right",
                                                    lse=True, pinned=attention.by_warpgroups([64, 16], 1, F16, ", tma_store = true"))
 

@@ -9,7 +9,9 @@
 // element 0 of the memory instead of the one that is out of bounds and selects
 // the padding (no branch); of memory that the kernel also writes that would be a
 // race, so there it is under an scf.if, as a masked write is, and where a padded
-// operand may have no element at all.
+// operand may have no element at all. Where nobody reads the padding
+// (Dialect/InPlaceReads.h), a coordinate that is out of bounds counts as 0, and
+// nothing is selected behind the load.
 //
 //   %v = vector.transfer_read %A[%i, %j], %pad : memref<?x512xf32>, vector<64x16xf32>
 // becomes, for each run of four registers,
@@ -188,24 +190,51 @@ Index ThreadCode::groupOffset(Location loc, const Access &access, int64_t reg) {
   return offset;
 }
 
+/// i1: registers at `coordinate` along `dim` are within the memory's bound.
+Value ThreadCode::isInside(Location loc, Access &access, int64_t dim, int64_t coordinate) {
+  Value &compared = access.compared[{dim, coordinate}];
+  if (!compared) {
+    int64_t m = memoryDim(access.map, dim);
+    Index position = add(loc, access.start[dim], Index(coordinate));
+    compared = arith::CmpIOp::create(b, loc, access.inside, materialize(loc, position),
+                                     materialize(loc, access.view.sizes[m]));
+  }
+  return compared;
+}
+
 Value ThreadCode::groupPredicate(Location loc, Access &access, int64_t reg) {
   std::vector<int64_t> coordinates = access.layout->registerOffset(reg);
   Value all;
   for (auto [dim, coordinate] : llvm::enumerate(coordinates)) {
     if (!access.checked[dim])
       continue;
-    Value &compared = access.compared[{int64_t(dim), coordinate}];
-    if (!compared) {
-      int64_t m = memoryDim(access.map, dim);
-      Index position = add(loc, access.start[dim], Index(coordinate));
-      compared = arith::CmpIOp::create(
-          b, loc, access.inside, materialize(loc, position),
-          materialize(loc, access.view.sizes[m]));
-    }
-    all = all ? arith::AndIOp::create(b, loc, all, compared).getResult()
-              : compared;
+    Value inside = isInside(loc, access, dim, coordinate);
+    all = all ? arith::AndIOp::create(b, loc, all, inside).getResult() : inside;
   }
   return all;
+}
+
+/// A register's offset, where coordinates that are out of bounds count as 0: each is chosen once
+/// for all registers that have it.
+Index ThreadCode::clampedOffset(Location loc, Access &access, int64_t reg) {
+  SmallVector<Index> at = access.indices;
+  for (auto [dim, coordinate] : llvm::enumerate(access.layout->registerOffset(reg))) {
+    int64_t m = memoryDim(access.map, dim);
+    if (m < 0)
+      continue;
+    at[m] = add(loc, access.start[dim], Index(coordinate));
+    if (!access.checked[dim])
+      continue;
+    Value &clamped = access.clamped[{int64_t(dim), coordinate}];
+    if (!clamped)
+      clamped = arith::SelectOp::create(b, loc, isInside(loc, access, dim, coordinate),
+                                        materialize(loc, at[m]), constant(loc, 0));
+    at[m] = Index(clamped);
+  }
+  Index offset = access.view.offset;
+  for (auto [position, stride] : llvm::zip_equal(at, access.view.strides))
+    offset = add(loc, offset, multiply(loc, position, stride));
+  return offset;
 }
 
 Value ThreadCode::groupInsidePadding(Location loc, Access &access, int64_t reg) {
@@ -310,6 +339,9 @@ LogicalResult ThreadCode::read(vector::TransferReadOp op) {
     found->inside = arith::CmpIPredicate::ult;
     found->wideRuns.reset(); // whose last element alone would be compared
   }
+  found->unreadPadding = op->hasAttr(kUnreadPaddingAttr) && mask.empty() &&
+                         !found->view.padding && !found->view.updated &&
+                         !found->view.shared;
   Value padding = scalars.lookup(op.getPadding());
   auto readRuns = [&](const RegisterRuns &runs, bool checked) {
     return readRunsOf(loc, *found, runs, checked, mask, padding);
@@ -331,6 +363,7 @@ LogicalResult ThreadCode::read(vector::TransferReadOp op) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(block);
     found->compared.clear();
+    found->clamped.clear();
     found->insidePadding.clear();
     Registers values = readRuns(inside ? *found->wideRuns : found->runs, !inside);
     scf::YieldOp::create(b, loc, values);
@@ -382,6 +415,12 @@ Registers ThreadCode::readRunsOf(Location loc, Access &found,
     return result;
   }
   for (const std::vector<int64_t> &run : runs.groups) {
+    if (checked && found.unreadPadding) {
+      Value at = materialize(loc, clampedOffset(loc, found, run[0]));
+      for (auto [reg, value] : llvm::zip_equal(run, load(loc, found.view, at, run.size())))
+        result[reg] = value;
+      continue;
+    }
     Index offset = groupOffset(loc, found, run[0]);
     Value inside = checked ? groupPredicate(loc, found, run[0]) : Value();
     if (!mask.empty())

@@ -30,7 +30,10 @@ struct ThreadCode::Access {
   /// The vector dim along contiguous memory, or -1, and what every run along it
   /// is known to begin at a multiple of, if a bound does not cut it.
   int64_t runDim = -1, aligned = 1;
-  std::map<std::pair<int64_t, int64_t>, mlir::Value> compared; // (dim, offset) -> i1
+  /// Whether padding is read by nobody (Dialect/InPlaceReads.h).
+  bool unreadPadding = false;
+  // (dim, offset) -> i1; -> the coordinate, or 0 where it is out of bounds.
+  std::map<std::pair<int64_t, int64_t>, mlir::Value> compared, clamped;
   mlir::SmallVector<Index> indices;   // per memory dim: coordinate of the tile
   PaddingCache insidePadding;
 };

@@ -341,6 +341,8 @@ private:
                                             mlir::Value inside,
                                             mlir::Value padding, int64_t count);
   mlir::Value groupPredicate(mlir::Location loc, Access &access, int64_t reg);
+  mlir::Value isInside(mlir::Location loc, Access &access, int64_t dim, int64_t coordinate);
+  Index clampedOffset(mlir::Location loc, Access &access, int64_t reg);
 
   void enterOneThread(mlir::Location loc);
   /// Goes on in code that one thread of each of the current warpgroups runs, always

@@ -289,8 +289,9 @@ bool AttentionBlock::isWhole(unsigned loop) {
   return ShapedType::isStatic(extents[loop]) && extents[loop] % plan.keys == 0;
 }
 
+/// `isWholeStep`: no key of the step is hidden.
 Value AttentionBlock::read(Value tensor, AffineMap map, unsigned row, unsigned column,
-                           ArrayRef<int64_t> shape) {
+                           ArrayRef<int64_t> shape, bool isWholeStep) {
   Type element = getElementTypeOrSelf(tensor.getType());
   SmallVector<AffineExpr> exprs;
   SmallVector<bool> inBounds;
@@ -306,7 +307,8 @@ Value AttentionBlock::read(Value tensor, AffineMap map, unsigned row, unsigned c
       expr = expr % op.getPageSize();
     auto dim = findResult(map, expr);
     exprs.push_back(dim ? b.getAffineDimExpr(*dim) : b.getAffineConstantExpr(0));
-    inBounds.push_back(!dim || isInside(loop, size));
+    inBounds.push_back(!dim || isInside(loop, size) ||
+                       (isWholeStep && loop == op.getKeyLoop()));
   }
   Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(element));
   auto value = vector::TransferReadOp::create(
@@ -314,9 +316,12 @@ Value AttentionBlock::read(Value tensor, AffineMap map, unsigned row, unsigned c
       isBox ? boxIndices(map) : slice ? sliceIndices(map) : indicesOf(map), zero,
       AffineMap::get(map.getNumResults(), 0, exprs, b.getContext()),
       ArrayRef<bool>(inBounds));
-  // Shared memory is full of keys and values.
-  if (tensor == op.getMask())
+  // Shared memory is full of keys and values. Keys behind the last one are hidden, queries there
+  // are not written.
+  if (tensor == op.getMask()) {
     value->setAttr(kReadInPlaceAttr, b.getUnitAttr());
+    value->setAttr(kUnreadPaddingAttr, b.getUnitAttr());
+  }
   if (tensor == op.getMask() && ownKeys)
     value->setAttr(kFromBeforeAttr, b.getUnitAttr());
   return castShape(value, shape);
@@ -385,13 +390,13 @@ Value AttentionBlock::scaleScores(Value values) {
 }
 
 /// The op's mask, whose loops that it lacks are repeated.
-Value AttentionBlock::maskScores(Value values, const Scores &scores) {
+Value AttentionBlock::maskScores(Value values, const Scores &scores, bool isWholeStep) {
   if (!op.getMask())
     return values;
   auto type = cast<VectorType>(values.getType());
   unsigned rows = op.getQueryLoop(), columns = op.getKeyLoop();
   Value mask = read(op.getMask(), op.getMaskMap(), scores.keysFirst ? columns : rows,
-                    scores.keysFirst ? rows : columns, type.getShape());
+                    scores.keysFirst ? rows : columns, type.getShape(), isWholeStep);
   if (isa<FloatType>(getElementTypeOrSelf(mask.getType())))
     return arith::AddFOp::create(b, loc, values, convert(mask, type.getElementType()));
   return arith::SelectOp::create(b, loc, mask, values, splat(type, -INFINITY));

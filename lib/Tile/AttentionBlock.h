@@ -87,7 +87,7 @@ protected:
   mlir::VectorType floats(mlir::ArrayRef<int64_t> shape);
   mlir::Value splat(mlir::VectorType type, double value);
   mlir::Value read(mlir::Value tensor, mlir::AffineMap map, unsigned row,
-                   unsigned column, mlir::ArrayRef<int64_t> shape);
+                   unsigned column, mlir::ArrayRef<int64_t> shape, bool isWholeStep = false);
   mlir::Value write(mlir::Value vector, mlir::Value tensor, mlir::AffineMap map,
                     mlir::ArrayRef<unsigned> loops);
   /// What a vector's dims along `loops` are in memory: of rows that heads share, heads
@@ -110,7 +110,7 @@ protected:
 
   // The steps of a block of keys, of scores at the position.
   mlir::Value scaleScores(mlir::Value values);
-  mlir::Value maskScores(mlir::Value values, const Scores &scores);
+  mlir::Value maskScores(mlir::Value values, const Scores &scores, bool isWholeStep = false);
   mlir::Value hideKeys(mlir::Value values, const Scores &scores);
   Carried start(mlir::VectorType rows);
   void largestOf(Carried &after, mlir::Value largest);

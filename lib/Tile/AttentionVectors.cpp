@@ -87,19 +87,18 @@ AttentionBlock::Carried AttentionVectors::step(Value at, const Carried &before, 
   Value scaled = scaleScores(
       multiply(queries, keys, splat(floats(block.shape()), 0), true, plan.scores));
   unsigned j = op.getKeyLoop();
-  Value key = position[j], scores = maskScores(scaled, block), hidden = scores;
+  Value key = position[j];
+  bool hasWholeSteps = startOfWhole || endOfWhole;
+  Value seen = hasWholeSteps ? maskScores(scaled, block, /*isWholeStep=*/true) : Value();
   if (cutsBoxes()) {
     ownKeys = key;
     position[j] = add(key, shiftOf(key));
-    hidden = maskScores(scaled, block);
   }
-  hidden = hideKeys(hidden, block);
+  Value scores = hideKeys(maskScores(scaled, block), block);
   ownKeys = {};
   position[j] = key;
-  if (hidden != scores)
-    if (Value isWhole = isWholeStep(at, /*isPeeled=*/true))
-      hidden = arith::SelectOp::create(b, loc, isWhole, scores, hidden);
-  scores = hidden;
+  if (hasWholeSteps)
+    scores = arith::SelectOp::create(b, loc, isWholeStep(at, /*isPeeled=*/true), seen, scores);
 
   Carried after;
   largestOf(after, vector::MultiDimReductionOp::create(b, loc, scores, before.largest,

@@ -76,14 +76,15 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_90a", "nvvm",
     return %o : tensor<2x256x64xf16>
   }
 
-  // A mask is read where the keys are: from before its first element, too, in the last step.
+  // A mask is read where the keys are: from before its first element, too, in the last step. In the others all
+  // of its keys are in bounds.
   // CHECK-LABEL: func.func private @mask(
   // CHECK-SAME: %[[M:[a-z0-9]+]]: tensor<256x512xi1>
   // CHECK: scf.for %[[J:[a-z0-9]+]] =
   // CHECK: %[[BEGIN:[a-z0-9]+]] = arith.addi %[[J]],
-  // CHECK: %[[AS:.*]] = vector.transfer_read %[[M]][%{{.*}}, %[[J]]], {{.*}}tilewright.read_in_place}
+  // CHECK: %[[AS:.*]] = vector.transfer_read %[[M]][%{{.*}}, %[[J]]], {{.*}}{in_bounds = [true, true], tilewright.read_in_place, tilewright.unread_padding}
   // CHECK: %[[SEEN:.*]] = arith.select %[[AS]],
-  // CHECK: %[[FROM:.*]] = vector.transfer_read %[[M]][%{{.*}}, %[[BEGIN]]], {{.*}}tilewright.from_before
+  // CHECK: %[[FROM:.*]] = vector.transfer_read %[[M]][%{{.*}}, %[[BEGIN]]], {{.*}}{in_bounds = [true, false], tilewright.from_before, tilewright.read_in_place, tilewright.unread_padding}
   // CHECK: arith.select %[[FROM]],
   func.func private @mask(%q: tensor<2x256x64xf16>, %k: tensor<2x512x64xf16>, %v: tensor<2x512x64xf16>, %m: tensor<256x512xi1>, %n: tensor<2xi32>, %out: tensor<2x256x64xf16>) -> tensor<2x256x64xf16>
       attributes {tilewright.kernel, tilewright.access = ["read", "read", "read", "read", "read", "write"]} {

@@ -9,6 +9,9 @@
 //
 // Of `tilewright.from_before` an index may be negative: what lies in front of the first element
 // is out of bounds, as what lies behind the last one is.
+//
+// Of `tilewright.unread_padding` no element that is out of bounds is used, as of keys that are
+// hidden and of queries that are not stored: some other element of the operand may stand there.
 
 #ifndef TILEWRIGHT_DIALECT_INPLACEREADS_H
 #define TILEWRIGHT_DIALECT_INPLACEREADS_H
@@ -19,6 +22,7 @@ namespace tilewright {
 
 inline constexpr llvm::StringLiteral kReadInPlaceAttr = "tilewright.read_in_place";
 inline constexpr llvm::StringLiteral kFromBeforeAttr = "tilewright.from_before";
+inline constexpr llvm::StringLiteral kUnreadPaddingAttr = "tilewright.unread_padding";
 
 } // namespace tilewright
 

@@ -20,6 +20,7 @@ namespace tilewright {
 #define GEN_PASS_DEF_PLACESHAREDMEMORYPASS
 #define GEN_PASS_DECL_PRINTLAYOUTSPASS
 #define GEN_PASS_DEF_PRINTLAYOUTSPASS
+#define GEN_PASS_DEF_RECOMPUTESCALARSPASS
 #define GEN_PASS_DEF_USELOADSEARLYPASS
 #define GEN_PASS_REGISTRATION
 #include "tilewright/Distribute/Passes.h.inc"
@@ -92,6 +93,14 @@ struct UseLoadsEarlyPass : tilewright::impl::UseLoadsEarlyPassBase<UseLoadsEarly
   }
 };
 
+struct RecomputeScalarsPass
+    : tilewright::impl::RecomputeScalarsPassBase<RecomputeScalarsPass> {
+  void runOnOperation() override {
+    if (isKernel(getOperation()))
+      recomputeScalars(getOperation());
+  }
+};
+
 struct PlaceSharedMemoryPass
     : tilewright::impl::PlaceSharedMemoryPassBase<PlaceSharedMemoryPass> {
   void runOnOperation() override {
@@ -124,4 +133,5 @@ void tilewright::populateDistributePipeline(OpPassManager &pm,
   pm.addNestedPass<func::FuncOp>(createUseLoadsEarlyPass());
   pm.addNestedPass<func::FuncOp>(createPlaceSharedMemoryPass());
   pm.addNestedPass<func::FuncOp>(createPlaceBarriersPass());
+  pm.addNestedPass<func::FuncOp>(createRecomputeScalarsPass());
 }

@@ -140,9 +140,9 @@ void AttentionBlock::placeKeys() {
   Value begin = constant(0), end = numKeys;
   Value first = add(query, diagonal); // the first query's own key
   if (int64_t behind = op.getKeysBehind(); behind >= 0) {
+    // In front of the first key where no query sees any: a loop without steps.
     Value last = add(first, constant(plan.headQueries + behind));
-    end = arith::MaxSIOp::create(b, loc, constant(0),
-                                 arith::MinSIOp::create(b, loc, end, last));
+    end = arith::MinSIOp::create(b, loc, end, last);
   }
   if (int64_t before = op.getKeysBefore(); before >= 0) {
     Value seen = arith::MaxSIOp::create(b, loc, constant(0),

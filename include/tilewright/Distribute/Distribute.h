@@ -32,6 +32,9 @@ mlir::LogicalResult distributeKernel(mlir::func::FuncOp kernel);
 /// Combines loads with warpgroups' sums one by one (see UseLoadsEarlyPass).
 void useLoadsEarly(mlir::func::FuncOp kernel);
 
+/// Computes scalars in each role that changes its registers (see RecomputeScalarsPass).
+void recomputeScalars(mlir::func::FuncOp kernel);
+
 /// Gives each buffer its place in shared memory (see PlaceSharedMemoryPass).
 mlir::LogicalResult placeSharedMemory(mlir::func::FuncOp kernel);
 

@@ -95,6 +95,15 @@ def UseLoadsEarlyPass : Pass<"tilewright-use-loads-early", "::mlir::func::FuncOp
   }];
 }
 
+def RecomputeScalarsPass : Pass<"tilewright-recompute-scalars", "::mlir::func::FuncOp"> {
+  let summary = "compute bounds and coordinates in each role that changes its registers";
+  let description = [{
+    Of a kernel in thread form whose roles begin with `tilewright.set_registers`: sums and
+    minima of scalars that a role reads are computed behind it once more, where their
+    operands are there anyway, so that fewer values are alive across the change.
+  }];
+}
+
 def PlaceSharedMemoryPass
     : Pass<"tilewright-place-shared-memory", "::mlir::func::FuncOp"> {
   let summary = "give each buffer of a kernel its place in shared memory";

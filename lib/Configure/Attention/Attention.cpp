@@ -329,8 +329,7 @@ static SmallVector<LoweringConfigAttr> listAttentionConfigs(AttentionOp op, Targ
     // One step of all keys shrinks nothing and needs no ring; two would be straight code, in
     // which both hold their registers side by side.
     int64_t allKeys = extents[op.getKeyLoop()];
-    if (allKeys > most && allKeys <= 2 * most && !op.getMask() && !op.getLengths() &&
-        op.getKeysBehind() < 0) {
+    if (allKeys > most && allKeys <= 2 * most && !op.getLengths() && op.getKeysBehind() < 0) {
       if (widest <= 128 && isLarge)
         addBoth({128, 2 * most}, 8, 1);
       addBoth({16 * warps, 2 * most}, warps, 1);

@@ -141,6 +141,28 @@ static int64_t checkRegisters(const KernelInfo &info, const TilePlan &plan,
   return registers;
 }
 
+/// Registers of a thread for what windows whose strides only a launch tells take in kernels for
+/// operands of 2^31 elements and more: each copy of a step has an offset, a place and an address
+/// of 64 bits of its own, and waits in registers, as it may begin anywhere.
+static int64_t wideWindowRegisters(const KernelInfo &info, const TilePlan &plan) {
+  constexpr int64_t kEach = 8, kWidth = 16;
+  auto bits = info.kernel->getAttrOfType<IntegerAttr>(kIndexBitsAttr);
+  if (!bits || bits.getInt() != 64)
+    return 0;
+  int64_t registers = 0;
+  for (OpOperand *operand : stepOperands(info)) {
+    auto argument = dyn_cast<BlockArgument>(operand->get());
+    StridedLayoutAttr view =
+        argument ? getView(info.kernel, operandNumber(argument)) : StridedLayoutAttr();
+    if (!view || !llvm::is_contained(view.getStrides(), ShapedType::kDynamic))
+      continue;
+    int64_t bytes = tileElements(info, plan, *operand) *
+                    bytesPerElement(operand->get().getType());
+    registers += kEach * llvm::divideCeil(bytes, kWidth * plan.threads);
+  }
+  return registers;
+}
+
 int64_t MatrixUnit::operandBytes(const KernelInfo &info, LoweringConfigAttr config,
                                  const TilePlan &plan, TargetAttr target) const {
   int64_t bytes = 0;
@@ -166,6 +188,6 @@ int64_t MatrixUnit::registers(const KernelInfo &info, LoweringConfigAttr config,
   for (linalg::LinalgOp op : info.getProducts())
     bytes += fragmentBytes(info, op, config, plan, ahead);
   return withAhead(kAddressRegisters + llvm::divideCeil(bytes, 4 * plan.threads) +
-                       checkRegisters(info, plan, target),
+                       checkRegisters(info, plan, target) + wideWindowRegisters(info, plan),
                    ahead, plan, target);
 }

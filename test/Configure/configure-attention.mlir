@@ -160,6 +160,26 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", 
 #q = affine_map<(h, i, j, d, e) -> (h, i, d)>
 #k = affine_map<(h, i, j, d, e) -> (h, j, d)>
 #v = affine_map<(h, i, j, d, e) -> (h, j, e)>
+#m = affine_map<(h, i, j, d, e) -> (i, j)>
+#o = affine_map<(h, i, j, d, e) -> (h, i, e)>
+
+// Beside a mask, too.
+// CHECK: tilewright.lowering_config = #tilewright.lowering_config<strategy = attention, block = [64, 128], warps = [4, 1], promote = [1], mma = "mma.m16n8k16.f16.f32">
+module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", {access_bytes = 16 : i64, async_copy, chip = "sm_80", index_bits = 32 : i64, load_matrices, max_threads = 1024 : i64, mma = ["mma.m16n8k16.f16.f32"], registers = 255 : i64, shared_memory = 166912 : i64, subgroup = 32 : i64}>} {
+  func.func private @k(%q: tensor<2x64x64xf16>, %k: tensor<2x77x64xf16>, %m: tensor<64x77xf16>, %out: tensor<2x64x64xf16>) -> tensor<2x64x64xf16>
+      attributes {tilewright.kernel, tilewright.access = ["read", "read", "read", "write"]} {
+    %o = tilewright.attention ins(%q, %k, %k : tensor<2x64x64xf16>, tensor<2x77x64xf16>, tensor<2x77x64xf16>)
+        mask(%m : tensor<64x77xf16>)
+        outs(%out : tensor<2x64x64xf16>) {indexing_maps = [#q, #k, #v, #m, #o]} -> tensor<2x64x64xf16>
+    return %o : tensor<2x64x64xf16>
+  }
+}
+
+// -----
+
+#q = affine_map<(h, i, j, d, e) -> (h, i, d)>
+#k = affine_map<(h, i, j, d, e) -> (h, j, d)>
+#v = affine_map<(h, i, j, d, e) -> (h, j, e)>
 #o = affine_map<(h, i, j, d, e) -> (h, i, e)>
 
 // Keys and values wait in registers: fewer of them in a step, which is copied beside the one before.

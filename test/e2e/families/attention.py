@@ -247,6 +247,11 @@ def cases():
     yield elsewhere(F16, "many_softcap_mask", sizes(1, 64, 140, 64), softcap=1.5, mask=(F16, "ij"))
     yield Case(F16, "many_mask", sizes(2, 70, 140, 64), mask=(F16, "ij"))
     yield Case(F16, "many_mask_boolean", sizes(2, 70, 140, 64), mask=(I1, "ij"))
+    # Of any size, with keys or queries as neighbours; one step of all keys.
+    yield elsewhere(F16, "many_mask_any", sizes(2, 150, 170, 64), True, mask=(F16, "hij"),
+                    more=({"i": 1, "j": 1}, {"i": 300, "j": 136, "h": 1}, {"i": 64, "j": 0}, {"i": 0, "j": 5}))
+    yield elsewhere(F16, "many_mask_turned", sizes(1, 150, 170, 64), True, mask=(F16, "ji"), more=({"i": 136, "j": 72},))
+    yield elsewhere(F16, "many_mask_one_step", sizes(2, 140, 77, 128), mask=(I1, "hij"))
     for depth, mask in ((128, F16), (256, F16), (256, I1)):
         yield elsewhere(F16, f"many_mask_depth_{depth}_{mask.name}", sizes(1, 140, 280, depth), mask=(mask, "ij"))
     yield elsewhere(F16, "many_groups", {"g": 3, **sizes(2, 80, 140, 64)}, group="g", causal="bottom_right")

@@ -17,3 +17,15 @@ func.func @attention(%q: tensor<?x?x32xf16>, %k: tensor<?x?x32xf16>, %v: tensor<
   } -> tensor<?x?x32xf16>
   return %r : tensor<?x?x32xf16>
 }
+
+// So do those of a mask whose neighbours in memory are queries.
+// CHECK: attention_turned_attention_0
+// CHECK: block tile 128 x 64, {{.*}} wgmma
+func.func @attention_turned(%q: tensor<2x512x32xf16>, %k: tensor<2x512x32xf16>, %v: tensor<2x512x32xf16>, %m: tensor<512x512xf16>) -> tensor<2x512x32xf16> {
+  %e = tensor.empty() : tensor<2x512x32xf16>
+  %r = tilewright.attention ins(%q, %k, %v : tensor<2x512x32xf16>, tensor<2x512x32xf16>, tensor<2x512x32xf16>) mask(%m : tensor<512x512xf16>) outs(%e : tensor<2x512x32xf16>) {
+    indexing_maps = [affine_map<(h, i, j, d, e) -> (h, i, d)>, affine_map<(h, i, j, d, e) -> (h, j, d)>,
+                     affine_map<(h, i, j, d, e) -> (h, j, e)>, affine_map<(h, i, j, d, e) -> (j, i)>, affine_map<(h, i, j, d, e) -> (h, i, e)>]
+  } -> tensor<2x512x32xf16>
+  return %r : tensor<2x512x32xf16>
+}

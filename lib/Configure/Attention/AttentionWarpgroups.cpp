@@ -208,6 +208,8 @@ static bool readsMaskByElement(AttentionOp op) {
   if (op.getLengths())
     return true;
   unsigned last = type.getRank() - 1;
+  if (AffineMap map = op.getMaskMap(); map.getDimPosition(last) != op.getKeyLoop())
+    return map.isFunctionOfDim(op.getKeyLoop());
   int64_t row = type.isDynamicDim(last)
                     ? promisedDivisor(op->getParentOfType<func::FuncOp>(),
                                       operandNumber(mask), last)

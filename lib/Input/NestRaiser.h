@@ -40,12 +40,13 @@ inline constexpr llvm::StringLiteral kAlwaysLoaded = "tilewright.always_loaded";
 class NestRaiser {
 public:
   explicit NestRaiser(mlir::Operation *nest) : nest(nest), b(nest) {}
-  /// Puts structured ops in the place of the nest; else leaves the nest as it is. Why is an
-  /// error, or a remark where it is a host loop around loads and stores.
+  /// Puts structured ops in the place of the nest; else leaves the nest as it is.
   mlir::LogicalResult run();
-  /// The remark, which is for whoever sees the nest stay.
-  std::optional<std::pair<mlir::Location, std::string>> remark;
+  /// Why the nest stays, for whoever says so; nothing of a loop around kernels and calls.
+  std::optional<std::pair<mlir::Location, std::string>> why;
   std::optional<mlir::Location> other;
+  /// Whether that is a dependence between iterations, and nothing else is known of the nest.
+  bool isDependence = false;
 
 private:
   std::optional<Refusal> refuse(mlir::Operation *op, const llvm::Twine &reason,

@@ -17,13 +17,15 @@
 // sums of loops (windows) are the map's. Conditions, and loops that go as far as others say,
 // are choices in the body (NestConditions.cpp, NestRectangles.cpp).
 //
-// affine.for becomes structured ops or is refused. scf.for around loads and stores stays
-// host code where it does not, and a remark says why.
+// affine.for becomes structured ops or is refused. An outer loop whose iterations depend on
+// each other, as one of time, stays on the host where what is in it becomes structured ops.
+// scf.for around loads and stores stays host code where it does not, and a remark says why.
 
 #include "NestRaiser.h"
 #include "Views.h"
 #include "tilewright/Input/Input.h"
 
+#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Dialect/Affine/Analysis/AffineAnalysis.h"
 #include "mlir/Dialect/Affine/IR/AffineValueMap.h"
 #include "mlir/Dialect/Affine/Utils.h"
@@ -32,6 +34,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Transforms/DialectConversion.h"
 
 namespace tilewright {
 #define GEN_PASS_DEF_RAISELOOPSPASS
@@ -359,20 +362,16 @@ LogicalResult NestRaiser::run() {
   }
   if (!refusal) {
     refusal = checkDependences();
+    isDependence = refusal.has_value();
     for (Statement &statement : collectStatements(nest))
       if (!refusal)
         refusal = build(statement);
   }
-  if (refusal && isHost) {
-    remark.emplace(refusal->op->getLoc(), "its loops run on the host, element by element: '" +
-                                              refusal->op->getName().getStringRef().str() +
-                                              "' op " + refusal->reason);
+  if (refusal) {
+    why.emplace(refusal->op->getLoc(),
+                ("'" + refusal->op->getName().getStringRef() + "' op " + refusal->reason).str());
     if (refusal->other)
       other = refusal->other->getLoc();
-  } else if (refusal) {
-    InFlightDiagnostic why = refusal->op->emitOpError() << refusal->reason;
-    if (refusal->other)
-      why.attachNote(refusal->other->getLoc()) << "the other one of the two";
   }
   for (Operation *copy : copies)
     copy->erase();
@@ -407,30 +406,70 @@ static bool accesses(Operation *op) {
       .wasInterrupted();
 }
 
+static void say(InFlightDiagnostic diagnostic, const NestRaiser &raiser) {
+  if (raiser.other)
+    diagnostic.attachNote(raiser.other) << "the other one of the two";
+}
+
+static LogicalResult raiseIn(Block &block, bool quiet = false);
+
+/// A nest of affine.for whose iterations depend on each other as loops of the host, around
+/// structured ops that all loads and stores in it become; fails where they do not.
+static LogicalResult raiseInside(affine::AffineForOp nest) {
+  bool isInnermost = !nest.getBody()
+                          ->walk([](affine::AffineForOp) { return WalkResult::interrupt(); })
+                          .wasInterrupted();
+  if (isInnermost)
+    return failure();
+  Block *block = nest->getBlock();
+  Operation *before = nest->getPrevNode(), *behind = nest->getNextNode();
+  RewritePatternSet patterns(nest.getContext());
+  populateAffineToStdConversionPatterns(patterns);
+  ConversionTarget target(*nest.getContext());
+  target.addLegalDialect<arith::ArithDialect, memref::MemRefDialect, scf::SCFDialect>();
+  target.addIllegalDialect<affine::AffineDialect>();
+  if (failed(applyPartialConversion(nest, target, std::move(patterns))))
+    return failure();
+  auto begin = before ? std::next(before->getIterator()) : block->begin();
+  for (Operation &op : llvm::make_range(begin, behind->getIterator()))
+    if (auto loop = dyn_cast<scf::ForOp>(op))
+      if (failed(raiseIn(*loop.getBody(), /*quiet=*/true)) || accesses(loop))
+        return failure();
+  return success();
+}
+
 /// Raises the nests of a block and of what stands in it. Of loops that are remarked on,
 /// nothing more is said of those inside, and nothing where these have become structured ops.
-static LogicalResult raiseIn(Block &block, bool quiet = false) {
+static LogicalResult raiseIn(Block &block, bool quiet) {
   for (Operation &op : llvm::make_early_inc_range(block)) {
-    bool isAffine = isa<affine::AffineForOp>(op);
+    auto affine = dyn_cast<affine::AffineForOp>(op);
     std::optional<NestRaiser> raiser;
     // Host loops that only compute scalars stay.
-    if (isAffine || (isa<scf::ForOp>(op) && accesses(&op))) {
+    if (affine || (isa<scf::ForOp>(op) && accesses(&op))) {
       raiser.emplace(&op);
       if (succeeded(raiser->run()))
         continue;
-      if (isAffine)
+      if (affine) {
+        Location loc = affine.getLoc();
+        if (raiser->isDependence && succeeded(raiseInside(affine))) {
+          say(emitRemark(loc, "this loop runs on the host, around kernels: " +
+                                  raiser->why->second),
+              *raiser);
+          continue;
+        }
+        say(emitError(raiser->why->first, raiser->why->second), *raiser);
         return failure();
+      }
     }
-    bool says = raiser && raiser->remark && !quiet;
+    bool says = raiser && raiser->why && !quiet;
     for (Region &region : op.getRegions())
       for (Block &inner : region)
         if (!isa<linalg::LinalgOp>(op) && failed(raiseIn(inner, quiet || says)))
           return failure();
-    if (!says || !accesses(&op))
-      continue;
-    InFlightDiagnostic why = emitRemark(raiser->remark->first, raiser->remark->second);
-    if (raiser->other)
-      why.attachNote(raiser->other) << "the other one of the two";
+    if (says && accesses(&op))
+      say(emitRemark(raiser->why->first,
+                     "its loops run on the host, element by element: " + raiser->why->second),
+          *raiser);
   }
   return success();
 }

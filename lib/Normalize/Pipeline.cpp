@@ -31,6 +31,8 @@ void tilewright::populateNormalizePipeline(OpPassManager &pm,
   func.addPass(createSimplifyBodiesPass());
   func.addPass(createFoldScalarsPass());
   func.addPass(createReadExtractsPass());
+  func.addPass(createReadOtherMapsPass());
+  func.addPass(createConvertOperandsPass());
   func.addPass(createAddInitsLastPass());
   func.addPass(createChannelsLastPass());
   // The transposes at the edges.

@@ -278,3 +278,49 @@ func.func @Counter(%a: memref<32x64xf32>) {
   }
   return
 }
+
+// The same of affine.for: each step of time is two kernels.
+// CHECK-LABEL: func.func @Steps
+// CHECK: scf.for
+// CHECK-NOT: scf.for
+// CHECK: linalg.generic
+// CHECK-NOT: memref.load
+// CHECK: linalg.generic
+// CHECK-NOT: memref.load
+// CHECK: return
+func.func @Steps(%a: memref<64xf32>, %b: memref<64xf32>) {
+  affine.for %t = 0 to 10 {
+    affine.for %i = 1 to 63 {
+      %x = affine.load %a[%i - 1] : memref<64xf32>
+      %y = affine.load %a[%i + 1] : memref<64xf32>
+      %z = arith.addf %x, %y : f32
+      affine.store %z, %b[%i] : memref<64xf32>
+    }
+    affine.for %i = 1 to 63 {
+      %x = affine.load %b[%i] : memref<64xf32>
+      affine.store %x, %a[%i] : memref<64xf32>
+    }
+  }
+  return
+}
+
+// A loop of the host may have another one in it, and bounds that say how far kernels go.
+// CHECK-LABEL: func.func @TwoLoops
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK: linalg.generic
+// CHECK-NOT: memref.load
+// CHECK: return
+func.func @TwoLoops(%a: memref<64x64xf32>) {
+  affine.for %t = 0 to 4 {
+    affine.for %i = 1 to 64 {
+      affine.for %j = 0 to affine_map<(i) -> (i)>(%i) {
+        %x = affine.load %a[%i - 1, %j] : memref<64x64xf32>
+        %y = affine.load %a[%i, %j] : memref<64x64xf32>
+        %z = arith.addf %x, %y : f32
+        affine.store %z, %a[%i, %j] : memref<64x64xf32>
+      }
+    }
+  }
+  return
+}

@@ -98,6 +98,14 @@ mlir::LogicalResult writeTransposed(mlir::func::FuncOp func);
 /// if `op` was replaced.
 bool readExtracts(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op);
 
+/// Gathers the inputs of `op` that are indexed by anything but sums of loops; the op, or what has
+/// replaced it.
+mlir::linalg::GenericOp readOtherMaps(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op);
+
+/// Converts operands of `op`, a product of floats, in front of it where its body converts integers,
+/// or floats of 8 bits beside halves.
+void convertOperands(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op);
+
 /// Folds pure element moves, constants and unit dims of `func` into readers.
 mlir::LogicalResult foldRelayouts(mlir::func::FuncOp func);
 

@@ -81,6 +81,33 @@ def ReadExtractsPass : Pass<"tilewright-read-extracts", "::mlir::func::FuncOp"> 
   let dependentDialects = ["::mlir::linalg::LinalgDialect"];
 }
 
+def ReadOtherMapsPass : Pass<"tilewright-read-other-maps", "::mlir::func::FuncOp"> {
+  let summary = "Gather inputs whose maps are no sums of loops";
+  let description = [{
+    An input of a `linalg.generic` that is indexed by divisions, remainders or loops that
+    go backwards (`d0 floordiv 2`, `9 - d0`) is read by `tensor.extract` in the body. Of an
+    op with a reduction an input with a loop for each dim at most is gathered by an op in
+    front, so that each of its elements is looked for once. Ops with a pinned
+    `tilewright.lowering_config`, and inputs that alone have a dim for one of the loops,
+    stay.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def ConvertOperandsPass : Pass<"tilewright-convert-operands", "::mlir::func::FuncOp"> {
+  let summary = "Convert operands of few bits in front of products";
+  let description = [{
+    In a body `init + a * b` of floats where one factor is an integer that is converted
+    (`sitofp`, `uitofp`), or an extended float of 8 bits beside f16 or bf16, the conversion
+    becomes an elementwise op in front: into the f16 or bf16 of the other input where that
+    holds all values, else into what the body multiplies. Ops with a pinned
+    `tilewright.lowering_config` stay.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def DecomposeArgReductionsPass
     : Pass<"tilewright-decompose-arg-reductions", "::mlir::func::FuncOp"> {
   let summary = "Find the best element and its place by separate reductions";

@@ -248,6 +248,38 @@ affine.store %r, %arg1[1] : {1}
 """
 
 
+# Steps of time, each of which needs the one before.
+STEPS = """
+affine.for %t = 0 to 3 {{
+  affine.for %i = 1 to affine_map<(d0) -> (d0 - 1)>(%m) {{
+    affine.for %j = 1 to affine_map<(d0) -> (d0 - 1)>(%n) {{
+      %u = affine.load %arg0[%i - 1, %j] : {0}
+      %v = affine.load %arg0[%i + 1, %j] : {0}
+      %w = affine.load %arg0[%i, %j - 1] : {0}
+      %x = affine.load %arg0[%i, %j + 1] : {0}
+      %p = arith.addi %u, %v : {e}
+      %q = arith.subi %p, %w : {e}
+      %s = arith.addi %q, %x : {e}
+      affine.store %s, %arg1[%i, %j] : {1}
+    }}
+  }}
+  affine.for %i = 1 to affine_map<(d0) -> (d0 - 1)>(%m) {{
+    affine.for %j = 1 to affine_map<(d0) -> (d0 - 1)>(%n) {{
+      %x = affine.load %arg1[%i, %j] : {1}
+      affine.store %x, %arg0[%i, %j] : {0}
+    }}
+  }}
+}}
+"""
+
+
+def steps(x, y):
+    for _ in range(3):
+        y[1:-1, 1:-1] = x[:-2, 1:-1] + x[2:, 1:-1] - x[1:-1, :-2] + x[1:-1, 2:]
+        x[1:-1, 1:-1] = y[1:-1, 1:-1]
+    return [x, y]
+
+
 def windows(x, w, y):
     total = sum(w[l] * x[1 + l:1 + l + 64:2][:32] for l in range(3))
     return [np.maximum(total, 0)]
@@ -335,6 +367,8 @@ def functions():
         yield program(F32, "triangle", {"m": 37, "n": 20}, ("mm", "mn", "mn"), TRIANGLE, triangle, dynamic, sizes)
         yield program(F32, "elimination", {"m": 34}, ("mm",), ELIMINATION, elimination, dynamic,
                       ({}, {"m": 3}, {"m": 4}) if dynamic else ({},), (-1, 1))
+        yield program(I32, "steps", {"m": 23, "n": 40}, ("mn", "mn"), STEPS, steps, dynamic,
+                      ({}, {"m": 3, "n": 3}, {"m": 2}, {"n": 1}) if dynamic else ({},))
         yield program(I32, "conditions", {"m": 19, "n": 45}, ("mn", "mn", "mn"), CONDITIONS, conditions, dynamic, sizes)
     yield program(I32, "horner", {"m": 21, "n": 8}, ("mn", "m"), HORNER, horner)
     yield program(I32, "prefix", {"m": 60}, ("m",), PREFIX, lambda x: [np.cumsum(x)], True, ({}, {"m": 1}))

@@ -8,7 +8,7 @@ Sums of products of 8-bit floats stay below 2^13, which is what a Hopper GPU add
 
 import numpy as np
 
-from data import BF16, E4M3, E4M3UZ, E5M2, E5M2UZ, F16, F32, F64, I2, I32, I4, I8, integers, uniform
+from data import BF16, E4M3, E4M3UZ, E5M2, E5M2UZ, F16, F32, F64, I16, I2, I32, I4, I8, integers, uniform
 from families import relayout
 from families.contraction import indexing, sizes
 from functions import EXACT, Function
@@ -166,6 +166,27 @@ def dequantized_columns(weights, dynamic, inner, groups=5, columns=None):
     return f
 
 
+def mixed(a, b, unsigned=False, dynamic=True):
+    """x · w, with weights of fewer bits that the body itself converts beside x."""
+    f = Function("product_mixed", f"{a.name}-{'u' * unsigned}{b.name}", "rows", sizes(33, 41, 57), dynamic)
+    ins = [f.arg(a, "mk"), f.arg(b, "nk")]
+
+    def body(lines, x, w, out):
+        op = "extf" if b.is_float else "uitofp" if unsigned else "sitofp"
+        if a is not F32:
+            lines.append(f"%x = arith.extf {x} : {a.name} to f32")
+        lines.extend((f"%w = arith.{op} {w} : {b.name} to f32", f"%p = arith.mulf {x if a is F32 else '%x'}, %w : f32",
+                      f"%t = arith.addf {out}, %p : f32"))
+        return "%t"
+
+    f.ret(f.generic("mnk", ins, f.zeros(F32, "mn"), body, reduce="k"))
+    data = [integers(-2, 2), integers(-3, 3) if b.is_float else integers(-100, 100)]
+    for dims in ({}, sizes(64, 48, 128), sizes(1, 130, 70), sizes(9, 9, 0)) if dynamic else ({},):
+        label = "x".join(map(str, {**f.sizes, **dims}.values()))
+        f.case(f"int/{label}", dims, data, EXACT, lambda x, w: x @ (w & 2**b.bits - 1 if unsigned else w).T)
+    return f
+
+
 def one_row(element, weights=None):
     """One row of a dynamic number by a matrix that lies along the sum: read by rows, not gathered by columns."""
     f = Function("one_row", element.name + (f"-{weights.name}" if weights else ""), "along_sum", sizes(1, 37, 83), True)
@@ -244,6 +265,9 @@ def packed_casts():
 
 def functions():
     yield from packed_casts()
+    for a, b in ((F16, I8), (BF16, I8), (F32, I8), (F16, E4M3), (BF16, E5M2), (F16, E5M2UZ), (F16, I16)):
+        yield mixed(a, b, dynamic=b is not I16)
+    yield mixed(F16, I8, unsigned=True)
     for inner, signed, groups, dynamic in ((32, True, False, False), (32, True, True, True), (32, False, False, False), (30, True, False, False),
                                            (7, False, True, False)):
         yield dequantized(groups, signed, dynamic, inner, I2)

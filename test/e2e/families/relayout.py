@@ -123,7 +123,65 @@ def pad(element, dynamic, kind):
     return f
 
 
+def other_map(element, label, dims, x_dims, results, reference, cases=None):
+    """An input that is indexed by more than loops and sums of these, added to one that is not: read in the body. `results` are
+    of d0, d1; of dynamic functions the loops run over the second argument."""
+    f = Function("other_maps", element.name, label, dims, cases is not None)
+    x, y = f.arg(element, x_dims), f.arg(element, "ab")
+    out = f.empty(element, "ab")
+    same = "affine_map<(d0, d1) -> (d0, d1)>"
+    add = "addf" if element.is_float else "addi"
+    f.ret(f.raw(f"linalg.generic {{indexing_maps = [affine_map<(d0, d1) -> ({results})>, {same}, {same}], "
+                f'iterator_types = ["parallel", "parallel"]}} ins({x.name}, {y.name} : {f.value_type(x)}, {f.value_type(y)}) '
+                f"outs({out.name} : {f.value_type(out)}) {{\n      ^bb0(%x: {element.name}, %y: {element.name}, %o: {element.name}):\n"
+                f"        %s = arith.{add} %x, %y : {element.name}\n        linalg.yield %s : {element.name}\n    }} -> "
+                f"{f.value_type(out)}", element, "ab"))
+    for sizes in cases or ({},):
+        f.case("x".join(map(str, {**dims, **sizes}.values())), sizes, integers(-9, 9), EXACT, reference)
+    return f
+
+
+def flipped_filter(element, dims):
+    """A convolution by a filter that is read backwards: gathered once, in front of it."""
+    f = Function("other_maps", element.name, "filter", dims)
+    x, w = f.arg(element, "XYc"), f.arg(element, "klcf")
+    out = f.zeros(F32, "xyf")
+    to_f32 = "" if element is F32 else f"        %p = arith.extf %x : {element.name} to f32\n        %q = arith.extf %w : {element.name} to f32\n"
+    a, b = ("%x", "%w") if element is F32 else ("%p", "%q")
+    f.ret(f.raw("linalg.generic {indexing_maps = [affine_map<(x, y, f, k, l, c) -> (x + k, y + l, c)>, "
+                f"affine_map<(x, y, f, k, l, c) -> ({dims['k'] - 1} - k, {dims['l'] - 1} - l, c, f)>, "
+                "affine_map<(x, y, f, k, l, c) -> (k, l)>, affine_map<(x, y, f, k, l, c) -> (x, y, f)>], iterator_types = "
+                '["parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]} '
+                f"ins({x.name}, {w.name}, {f.empty(F32, 'kl').name} : {f.value_type(x)}, {f.value_type(w)}, {f.type(F32, 'kl')}) "
+                f"outs({out.name} : {f.value_type(out)}) {{\n      ^bb0(%x: {element.name}, %w: {element.name}, %n: f32, %o: f32):\n"
+                f"{to_f32}        %m = arith.mulf {a}, {b} : f32\n        %s = arith.addf %o, %m : f32\n        linalg.yield %s : f32\n"
+                f"    }} -> {f.value_type(out)}", F32, "xyf"))
+
+    def reference(x, w):
+        windows = np.lib.stride_tricks.sliding_window_view(x, (dims["k"], dims["l"]), (0, 1))
+        return np.einsum("xyckl,klcf->xyf", windows, w[::-1, ::-1])
+
+    f.case("int", {}, integers(-3, 3), EXACT, reference)
+    return f
+
+
+def other_maps():
+    for element in (F32, F16, I8):
+        yield other_map(element, "enlarged", {"a": 10, "b": 36, "h": 5, "w": 12}, "hw", "d0 floordiv 2, d1 floordiv 3",
+                        lambda x, y: x.repeat(2, 0).repeat(3, 1) + y)
+    yield other_map(F32, "flipped", {"a": 7, "b": 30}, "ab", "d0, 29 - d1", lambda x, y: x[:, ::-1] + y)
+    yield other_map(F32, "repeated", {"a": 7, "b": 30, "h": 9}, "ah", "d0, (d1 + 4) mod 9",
+                    lambda x, y: x[:, (np.arange(30) + 4) % 9] + y)
+    yield other_map(F32, "repeated_any", {"a": 7, "b": 30, "H": 8}, "aH", "d0, d1 mod 8",
+                    lambda x, y: x[:, np.arange(y.shape[1]) % 8] + y, ({}, {"a": 1, "b": 70}, {"b": 3}, {"a": 0}))
+    yield other_map(I8, "backwards_steps", {"a": 6, "b": 5, "h": 30}, "h", "29 - d0 * 5 - d1",
+                    lambda x, y: x[::-1].reshape(6, 5) + y)
+    yield flipped_filter(F32, {"X": 9, "Y": 10, "c": 5, "k": 3, "l": 2, "f": 7, "x": 7, "y": 9})
+    yield flipped_filter(F16, {"X": 18, "Y": 18, "c": 16, "k": 3, "l": 3, "f": 32, "x": 16, "y": 16})
+
+
 def functions():
+    yield from other_maps()
     for element in (F32, F16, I8):
         for dynamic in (False, True):
             yield pad(element, dynamic, "constant")

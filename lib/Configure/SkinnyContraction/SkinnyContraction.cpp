@@ -121,13 +121,21 @@ enumerateSkinny(const KernelInfo &info, TargetAttr target, bool fewResults) {
 
 std::vector<LoweringConfigAttr> SkinnyContraction::enumerate(const KernelInfo &info,
                                                              TargetAttr target) const {
-  std::string reason;
+  auto anyFits = [&](ArrayRef<LoweringConfigAttr> configs) {
+    std::string reason;
+    return llvm::any_of(configs, [&](LoweringConfigAttr config) {
+      return succeeded(fits(info, config, target, reason));
+    });
+  };
   std::vector<LoweringConfigAttr> configs = enumerateSkinny(info, target, true);
-  if (llvm::any_of(configs, [&](LoweringConfigAttr config) {
-        return succeeded(fits(info, config, target, reason));
-      }))
+  if (anyFits(configs))
     return configs;
-  return enumerateSkinny(info, target, false);
+  configs = enumerateSkinny(info, target, false);
+  // All of several few rows, or subgroups of many lanes, may be more than a block holds: tiles
+  // of a few results.
+  if (!anyFits(configs))
+    llvm::append_range(configs, enumerateReduction(info, target));
+  return configs;
 }
 
 /// Sums over several steps keep an accumulator per element of the tile.

@@ -33,6 +33,7 @@ void tilewright::populateNormalizePipeline(OpPassManager &pm,
   func.addPass(createReadExtractsPass());
   func.addPass(createReadOtherMapsPass());
   func.addPass(createConvertOperandsPass());
+  func.addPass(createSplitZeroPointsPass());
   func.addPass(createAddInitsLastPass());
   func.addPass(createChannelsLastPass());
   // The transposes at the edges.

@@ -34,9 +34,11 @@ static bool areEqual(const Size &a, const Size &b) {
   return succeeded(equal) && *equal;
 }
 
-/// What `loop` of `op` runs over: a dim of an operand.
-static std::optional<std::pair<Value, int64_t>> extentOf(linalg::GenericOp op, unsigned loop) {
+std::optional<std::pair<Value, int64_t>>
+tilewright::extentOf(linalg::GenericOp op, unsigned loop, const OpOperand *except) {
   for (OpOperand &operand : llvm::reverse(op->getOpOperands())) {
+    if (&operand == except)
+      continue;
     AffineMap map = op.getMatchingIndexingMap(&operand);
     for (auto [dim, expr] : llvm::enumerate(map.getResults()))
       if (auto found = dyn_cast<AffineDimExpr>(expr); found && found.getPosition() == loop)

@@ -98,19 +98,6 @@ static Value extract(OpBuilder &b, Location loc, Value tensor, AffineMap map) {
   return tensor::ExtractOp::create(b, loc, tensor, places);
 }
 
-/// How many iterations `loop` has, by an operand other than `except` that has a dim for it.
-static std::optional<OpFoldResult> extentOf(OpBuilder &b, linalg::GenericOp op, unsigned loop,
-                                            const OpOperand &except) {
-  for (OpOperand &operand : op->getOpOperands()) {
-    AffineMap map = op.getMatchingIndexingMap(&operand);
-    if (&operand == &except)
-      continue;
-    if (auto dim = map.getResultPosition(b.getAffineDimExpr(loop)))
-      return tensor::getMixedSize(b, op.getLoc(), operand.get(), *dim);
-  }
-  return std::nullopt;
-}
-
 /// The loops of `map`, where each dim has one at most.
 static std::optional<SmallVector<unsigned>> loopsOf(AffineMap map) {
   SmallVector<unsigned> loops;
@@ -182,8 +169,8 @@ linalg::GenericOp tilewright::readOtherMaps(RewriterBase &b, linalg::GenericOp o
     b.setInsertionPoint(op);
     SmallVector<OpFoldResult> extents;
     for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
-      if (std::optional<OpFoldResult> extent = extentOf(b, op, loop, operand))
-        extents.push_back(*extent);
+      if (auto extent = extentOf(op, loop, &operand))
+        extents.push_back(tensor::getMixedSize(b, op.getLoc(), extent->first, extent->second));
     // A loop that only this input has a dim for: check-normalized names the map.
     if (extents.size() != op.getNumLoops())
       continue;

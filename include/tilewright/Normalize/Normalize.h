@@ -106,6 +106,13 @@ mlir::linalg::GenericOp readOtherMaps(mlir::RewriterBase &rewriter, mlir::linalg
 /// or floats of 8 bits beside halves.
 void convertOperands(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op);
 
+/// Computes zero points of `op`, a product of integers, from sums of its operands; true if it did.
+bool splitZeroPoints(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op);
+
+/// What `loop` of `op` runs over: a dim of an operand, other than `except`.
+std::optional<std::pair<mlir::Value, int64_t>>
+extentOf(mlir::linalg::GenericOp op, unsigned loop, const mlir::OpOperand *except = nullptr);
+
 /// Folds pure element moves, constants and unit dims of `func` into readers.
 mlir::LogicalResult foldRelayouts(mlir::func::FuncOp func);
 

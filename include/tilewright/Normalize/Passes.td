@@ -108,6 +108,19 @@ def ConvertOperandsPass : Pass<"tilewright-convert-operands", "::mlir::func::Fun
                            "::mlir::tensor::TensorDialect"];
 }
 
+def SplitZeroPointsPass : Pass<"tilewright-split-zero-points", "::mlir::func::FuncOp"> {
+  let summary = "Take zero points out of products of integers";
+  let description = [{
+    In a body `c + (ext a - za) * (ext b - zb)` of integers, where `za` and `zb` are the same
+    along the sum, the product becomes one of `a` and `b`, from which the sums of `a` times
+    `zb` and of `b` times `za` are subtracted, and to which `za * zb` is added for each term.
+    Products of at most 16 rows or columns stay, and so do ops with a pinned
+    `tilewright.lowering_config`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def DecomposeArgReductionsPass
     : Pass<"tilewright-decompose-arg-reductions", "::mlir::func::FuncOp"> {
   let summary = "Find the best element and its place by separate reductions";

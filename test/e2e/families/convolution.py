@@ -123,9 +123,9 @@ def convolution(name, image, filter_, output, a, c, dims_list, dynamic=False, ac
     return f
 
 
-def quantized(name, image, filter_, output):
+def quantized(name, image, filter_, output, dims):
     windows = Windows(name)
-    dims = select(SMALL, image, filter_, output)
+    dims = select(dims, image, filter_, output)
     f = Function("convolution", "i8-i32", f"{name}_q_{label_of(dims)}", windows.sizes(image, dims))
     x, w = f.arg(I8, image), f.arg(I8, filter_)
     points = [f.scalar_arg(I32), f.scalar_arg(I32)]
@@ -273,7 +273,8 @@ def functions():
         for a, c in ((F16, F32), (BF16, F32)):
             yield convolution(*by_name[name], a, c, [{**DEEP, **dims}])
     for name in QUANTIZED:
-        yield quantized(*by_name[name])
+        for dims in (SMALL, DEEP):
+            yield quantized(*by_name[name], dims)
     for layout, image, output in POOLINGS:
         for kind in POOLED[layout]:
             yield pooling(layout, image, output, kind, I32 if "unsigned" in kind else F32)

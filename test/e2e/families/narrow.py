@@ -187,6 +187,25 @@ def mixed(a, b, unsigned=False, dynamic=True):
     return f
 
 
+def zero_points(dynamic):
+    """Bytes less a zero point of all, times weights less one of each column; both are taken out of the sum."""
+    f = Function("product_zero_points", "u8-s8", "columns", sizes(33, 41, 57), dynamic)
+    ins = [f.arg(I8, "mk"), f.arg(I8, "kn"), f.arg(I8, "n")]
+
+    def body(lines, x, w, zero, out):
+        lines.extend((f"%x = arith.extui {x} : i8 to i32", f"%w = arith.extsi {w} : i8 to i32", f"%z = arith.extsi {zero} : i8 to i32",
+                      f"%a = arith.subi %x, {middle.name} : i32", "%b = arith.subi %w, %z : i32", "%p = arith.muli %a, %b : i32",
+                      f"%t = arith.addi {out}, %p : i32"))
+        return "%t"
+
+    middle = f.constant(I32, 128)
+    f.ret(f.generic("mnk", ins, f.filled(I32, "mn", 7), body, reduce="k"))
+    for dims in ({}, sizes(64, 48, 128), sizes(1, 130, 70), sizes(20, 20, 0)) if dynamic else ({},):
+        label = "x".join(map(str, {**f.sizes, **dims}.values()))
+        f.case(f"int/{label}", dims, integers(-128, 127), EXACT, lambda x, w, zero: ((x & 255) - 128) @ (w - zero) + 7)
+    return f
+
+
 def one_row(element, weights=None):
     """One row of a dynamic number by a matrix that lies along the sum: read by rows, not gathered by columns."""
     f = Function("one_row", element.name + (f"-{weights.name}" if weights else ""), "along_sum", sizes(1, 37, 83), True)
@@ -268,6 +287,8 @@ def functions():
     for a, b in ((F16, I8), (BF16, I8), (F32, I8), (F16, E4M3), (BF16, E5M2), (F16, E5M2UZ), (F16, I16)):
         yield mixed(a, b, dynamic=b is not I16)
     yield mixed(F16, I8, unsigned=True)
+    yield zero_points(False)
+    yield zero_points(True)
     for inner, signed, groups, dynamic in ((32, True, False, False), (32, True, True, True), (32, False, False, False), (30, True, False, False),
                                            (7, False, True, False)):
         yield dequantized(groups, signed, dynamic, inner, I2)

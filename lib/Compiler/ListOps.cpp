@@ -59,8 +59,11 @@ static StringRef describe(OperationName name, ArrayRef<OperationName> tosa) {
     return "rewritten: nests of loops over memrefs, to structured ops, then kernels";
   if (llvm::is_contained({"affine.parallel", "scf.forall", "scf.parallel"}, text))
     return "rewritten: to loops one after the other";
-  if (text == "scf.for" || text == "scf.if")
-    return "host; rewritten: nests over memrefs, to structured ops, where dependences allow";
+  if (text == "scf.for")
+    return "kernel: in bodies, a few known iterations; host; rewritten: nests over memrefs, to "
+           "structured ops, where dependences allow";
+  if (text == "scf.if")
+    return "kernel: in bodies; host; rewritten: nests over memrefs, to structured ops, where dependences allow";
   bool isScalar =
       llvm::is_contained({"arith", "math"}, name.getDialectNamespace());
   if (isScalar && name.hasTrait<OpTrait::Elementwise>())

@@ -87,7 +87,8 @@ static LogicalResult checkBody(linalg::GenericOp op) {
       InFlightDiagnostic error =
           op.emitOpError() << "has '" << inner.getName()
                            << "' in its body; accepted are scalar arith and "
-                          "math ops, tensor.extract and linalg.index";
+                          "math ops, tensor.extract, linalg.index, scf.if and scf.for "
+                          "of constant bounds and few iterations";
       error.attachNote(inner.getLoc()) << "the op is here";
       return error;
     }

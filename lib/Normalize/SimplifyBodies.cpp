@@ -12,7 +12,7 @@
 //   %i = arith.muli %a, %b : index
 //
 // Both sides are computed; an integer division of the side that is not taken
-// divides by one. Arithmetic on floats of 8 bits is done in f32 and rounded,
+// divides by one. Short loops of known bounds are unrolled. Arithmetic on floats of 8 bits is done in f32 and rounded,
 // and what a reduction subtracts from its accumulator is added with the other
 // sign.
 
@@ -25,6 +25,7 @@
 #include "mlir/Dialect/Index/IR/IndexOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -34,6 +35,25 @@ namespace tilewright {
 #define GEN_PASS_DEF_SIMPLIFYBODIESPASS
 #include "tilewright/Normalize/Passes.h.inc"
 } // namespace tilewright
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+/// Ops that a loop may become.
+static constexpr int64_t kMostUnrolledOps = 1024;
+
+/// Inner loops first.
+static void unrollLoops(linalg::GenericOp op) {
+  SmallVector<scf::ForOp> loops;
+  op.getRegion().walk([&](scf::ForOp loop) { loops.push_back(loop); });
+  for (scf::ForOp loop : loops) {
+    int64_t ops = llvm::range_size(loop.getBody()->without_terminator());
+    std::optional<APInt> trips = loop.getStaticTripCount();
+    if (trips && trips->ult(kMostUnrolledOps) && trips->getSExtValue() * ops <= kMostUnrolledOps)
+      (void)loopUnrollFull(loop);
+  }
+}
 
 //===----------------------------------------------------------------------===//
 // Branches
@@ -217,10 +237,12 @@ bool tilewright::runsInBodies(OperationName name) {
   return isa_and_nonnull<index::IndexDialect>(name.getDialect()) ||
          id == TypeID::get<linalg::IndexOp>() ||
          id == TypeID::get<tensor::ExtractOp>() ||
-         id == TypeID::get<scf::IfOp>() || id == TypeID::get<cf::AssertOp>();
+         id == TypeID::get<scf::IfOp>() || id == TypeID::get<scf::ForOp>() ||
+         id == TypeID::get<cf::AssertOp>();
 }
 
 void tilewright::simplifyBody(RewriterBase &rewriter, linalg::GenericOp op) {
+  unrollLoops(op);
   SmallVector<scf::IfOp> branches;
   SmallVector<Operation *> narrow, indices;
   op.getRegion().walk([&](Operation *inner) {

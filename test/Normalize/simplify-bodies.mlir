@@ -69,3 +69,50 @@ func.func @Difference(%x: tensor<9xf32>, %o: tensor<f32>) -> tensor<f32> {
   } -> tensor<f32>
   return %r : tensor<f32>
 }
+
+// A short loop of known bounds is unrolled, with those in it; a long one stays, and so does one whose end is not known.
+// CHECK-LABEL: func.func @Polynomial
+// CHECK: ^bb0(%[[X:.*]]: f32, %{{.*}}: f32):
+// CHECK: %[[A:.*]] = arith.mulf %[[X]], %[[X]]
+// CHECK-NEXT: %[[B:.*]] = arith.mulf %[[A]], %[[X]]
+// CHECK-NEXT: %[[C:.*]] = arith.mulf %[[B]], %[[X]]
+// CHECK-NEXT: linalg.yield %[[C]]
+// CHECK: ^bb0
+// CHECK-NEXT: scf.for
+// CHECK: ^bb0
+// CHECK-NEXT: scf.for
+func.func @Polynomial(%x: tensor<8xf32>, %n: index) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %many = arith.constant 5000 : index
+  %e = tensor.empty() : tensor<8xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %p = scf.for %i = %c0 to %c3 step %c1 iter_args(%v = %a) -> (f32) {
+      %m = arith.mulf %v, %a : f32
+      scf.yield %m : f32
+    }
+    linalg.yield %p : f32
+  } -> tensor<8xf32>
+  %s = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %p = scf.for %i = %c0 to %n step %c1 iter_args(%v = %a) -> (f32) {
+      %m = arith.mulf %v, %a : f32
+      scf.yield %m : f32
+    }
+    linalg.yield %p : f32
+  } -> tensor<8xf32>
+  %t = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %p = scf.for %i = %c0 to %many step %c1 iter_args(%v = %a) -> (f32) {
+      %m = arith.mulf %v, %a : f32
+      scf.yield %m : f32
+    }
+    linalg.yield %p : f32
+  } -> tensor<8xf32>
+  return %r, %s, %t : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+}

@@ -55,7 +55,8 @@ static LogicalResult checkOperand(linalg::LinalgOp op, OpOperand &operand) {
            << AffineMapAttr::get(map)
            << ", which is not a projected permutation of the loops; of other "
               "maps, inputs may have sums of loops times positive constants "
-              "(convolution, pooling, diagonals)";
+              "(convolution, pooling, diagonals), and any where another operand "
+              "has a dim for each loop";
   return success();
 }
 

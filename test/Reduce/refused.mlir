@@ -21,25 +21,25 @@
 // BOTH: error: --fails excludes --crashes
 // MISSING: error: cannot read '{{.*}}.missing'
 
-#half = affine_map<(i, j) -> (i floordiv 2, j)>
-#all = affine_map<(i, j) -> (i, j)>
+#half = affine_map<(i, j, k) -> (i floordiv 2, j, k)>
+#all = affine_map<(i, j, k) -> (i, j)>
 
 func.func @other(%a: tensor<4xf32>) -> tensor<4xf32> {
   %r = math.exp %a : tensor<4xf32>
   return %r : tensor<4xf32>
 }
 
-func.func @main(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>, %v: tensor<32x64xf32>) -> (tensor<64x64xf32>, tensor<64x64xf32>) {
+func.func @main(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>, %v: tensor<32x64x4xf32>) -> (tensor<64x64xf32>, tensor<64x64xf32>) {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<64x64xf32>
   %z = linalg.fill ins(%zero : f32) outs(%e : tensor<64x64xf32>) -> tensor<64x64xf32>
   %p = linalg.matmul ins(%a, %b : tensor<64x64xf32>, tensor<64x64xf32>) outs(%z : tensor<64x64xf32>) -> tensor<64x64xf32>
   %q = math.exp %p : tensor<64x64xf32>
-  %r = linalg.generic {indexing_maps = [#half, #all, #all], iterator_types = ["parallel", "parallel"]}
-      ins(%v, %q : tensor<32x64xf32>, tensor<64x64xf32>) outs(%e : tensor<64x64xf32>) {
+  %r = linalg.generic {indexing_maps = [#half, #all, #all], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%v, %q : tensor<32x64x4xf32>, tensor<64x64xf32>) outs(%z : tensor<64x64xf32>) {
   ^bb0(%x: f32, %y: f32, %o: f32):
     %m = arith.mulf %x, %y : f32
-    %n = arith.addf %m, %y : f32
+    %n = arith.addf %m, %o : f32
     linalg.yield %n : f32
   } -> tensor<64x64xf32>
   %s = arith.addf %r, %p : tensor<64x64xf32>

@@ -60,7 +60,8 @@ struct Product {
 /// Whether `value` of the body is the same along the sum; collects what computes it.
 static bool isFixed(Product &product, Value value, SetVector<Operation *> &slice) {
   linalg::GenericOp op = product.op;
-  if (auto argument = dyn_cast<BlockArgument>(value); argument && argument.getOwner() == op.getBody()) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (argument && argument.getOwner() == op.getBody()) {
     if (argument.getArgNumber() >= op.getNumDpsInputs())
       return false;
     AffineMap map = op.getIndexingMapsArray()[argument.getArgNumber()];
@@ -123,7 +124,8 @@ static std::optional<Product> matchProduct(linalg::GenericOp op) {
   if (!op.hasPureTensorSemantics() || op->hasAttr(kConfigAttr) || op.getNumDpsInits() != 1 ||
       !op.getNumReductionLoops() || op.hasIndexSemantics())
     return std::nullopt;
-  Product product{op, op.getBody()->getTerminator()->getOperand(0).getDefiningOp<arith::AddIOp>(), {}};
+  Value yielded = op.getBody()->getTerminator()->getOperand(0);
+  Product product{op, yielded.getDefiningOp<arith::AddIOp>(), {}};
   BlockArgument init = op.getRegionOutputArgs()[0];
   AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
   if (!product.sum || !init.hasOneUse() || !result.isProjectedPermutation() ||
@@ -195,8 +197,8 @@ static std::pair<Value, SmallVector<unsigned>> sumOf(OpBuilder &b, Product &prod
         IRMapping mapping;
         mapping.map(factor.element, arguments[0]);
         Value element = inside.clone(*factor.extension, mapping)->getResult(0);
-        linalg::YieldOp::create(inside, at,
-                                arith::AddIOp::create(inside, at, arguments[2], element).getResult());
+        Value total = arith::AddIOp::create(inside, at, arguments[2], element);
+        linalg::YieldOp::create(inside, at, total);
       });
   return {sum.getResult(0), dims};
 }

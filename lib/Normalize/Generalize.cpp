@@ -107,6 +107,23 @@ static LogicalResult generalizeOp(RewriterBase &rewriter,
   return success();
 }
 
+/// The greatest number of a row begins with NaN in the decomposition, which maxnumf ignores. It
+/// may as well begin with the least number: where nothing but NaN follows, the softmax is NaN
+/// either way. What is never NaN takes fewer instructions on some targets.
+static void fillWithLeast(RewriterBase &rewriter, linalg::FillOp fill) {
+  FloatAttr number;
+  Value filled = fill.getInputs().front();
+  if (!matchPattern(filled, m_Constant(&number)) || !number.getValue().isNaN())
+    return;
+  auto type = cast<FloatType>(filled.getType());
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(fill);
+  Value least = arith::ConstantOp::create(
+      rewriter, fill.getLoc(),
+      rewriter.getFloatAttr(type, APFloat::getInf(type.getFloatSemantics(), /*Negative=*/true)));
+  rewriter.modifyOpInPlace(fill, [&] { fill.getInputsMutable().assign(least); });
+}
+
 static LogicalResult decomposeSoftmax(RewriterBase &rewriter,
                                       linalg::SoftmaxOp op) {
   if (!op.hasPureTensorSemantics())
@@ -118,10 +135,15 @@ static LogicalResult decomposeSoftmax(RewriterBase &rewriter,
            << ", and a softmax is of floats; convert them first "
               "(arith.sitofp)";
   rewriter.setInsertionPoint(op);
+  Operation *before = op->getPrevNode();
   FailureOr<SmallVector<Value>> parts = op.decomposeOperation(rewriter);
   if (failed(parts))
     return op.emitOpError(
         "cannot be decomposed; write it as linalg.generic ops");
+  Operation *first = before ? before->getNextNode() : &op->getBlock()->front();
+  for (Operation &part : llvm::make_range(first->getIterator(), op->getIterator()))
+    if (auto fill = dyn_cast<linalg::FillOp>(part))
+      fillWithLeast(rewriter, fill);
   // The decomposition writes into the init of the op, of which only the shape
   // matters.
   rewriter.replaceOp(op, *parts);

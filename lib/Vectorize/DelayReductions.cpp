@@ -41,9 +41,26 @@ namespace tilewright {
 #include "tilewright/Vectorize/Passes.h.inc"
 } // namespace tilewright
 
-/// The value that changes nothing when combined by `kind`, or null.
-static TypedAttr getNeutral(Location loc, vector::CombiningKind kind,
-                            Type type) {
+/// Whether `init` is known and no NaN.
+static bool isNumber(Value init) {
+  if (auto same = init.getDefiningOp<vector::BroadcastOp>())
+    return isNumber(same.getSource());
+  FloatAttr number;
+  if (matchPattern(init, m_Constant(&number)))
+    return !number.getValue().isNaN();
+  DenseFPElementsAttr lanes;
+  return matchPattern(init, m_Constant(&lanes)) &&
+         llvm::none_of(lanes, [](const APFloat &lane) { return lane.isNaN(); });
+}
+
+/// The value that changes nothing when combined by `kind`, and with `init` behind that, or null.
+static TypedAttr getNeutral(Location loc, vector::CombiningKind kind, Type type, Value init) {
+  // NaN is neutral for numbers, but where a number comes in any case, so is the least or greatest
+  // of them, after which nothing is NaN.
+  bool isMax = kind == vector::CombiningKind::MAXNUMF;
+  if ((isMax || kind == vector::CombiningKind::MINNUMF) && isNumber(init))
+    return FloatAttr::get(
+        type, APFloat::getInf(cast<FloatType>(type).getFloatSemantics(), /*Negative=*/isMax));
   // The op that combines scalars knows; it is written and thrown away.
   OpBuilder scratch(loc.getContext());
   Block block;
@@ -111,7 +128,7 @@ static void delayReductionsOf(scf::ForOp loop) {
     if (reduction) {
       VectorType type = reduction.getSourceVectorType();
       TypedAttr neutral = getNeutral(reduction.getLoc(), reduction.getKind(),
-                                     type.getElementType());
+                                     type.getElementType(), inits[number]);
       if (neutral)
         inits[number] = arith::ConstantOp::create(
             rewriter, reduction.getLoc(), DenseElementsAttr::get(type, neutral));

@@ -17,6 +17,25 @@ func.func @WidenAccumulator(%init: vector<4xf32>, %v: vector<4x128xf32>, %n: ind
   return %r : vector<4xf32>
 }
 
+// Where a number comes in any case, lanes begin with one, too; otherwise with NaN, which is what
+// nothing but NaN yields.
+// CHECK-LABEL: func.func @BeginWithNumbers(
+func.func @BeginWithNumbers(%init: vector<4xf32>, %v: vector<4x128xf32>, %n: index) -> (vector<4xf32>, vector<4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c128 = arith.constant 128 : index
+  %zero = arith.constant 0.0 : f32
+  %number = vector.broadcast %zero : f32 to vector<4xf32>
+  // CHECK-DAG: %[[LEAST:.+]] = arith.constant dense<0xFF800000> : vector<4x128xf32>
+  // CHECK-DAG: %[[NAN:.+]] = arith.constant dense<0xFFC00000> : vector<4x128xf32>
+  // CHECK: scf.for {{.+}} iter_args(%{{.+}} = %[[LEAST]], %{{.+}} = %[[NAN]])
+  %r:2 = scf.for %i = %c0 to %n step %c128 iter_args(%a = %number, %b = %init) -> (vector<4xf32>, vector<4xf32>) {
+    %s = vector.multi_reduction <maxnumf>, %v, %a [1] : vector<4x128xf32> to vector<4xf32>
+    %t = vector.multi_reduction <maxnumf>, %v, %b [1] : vector<4x128xf32> to vector<4xf32>
+    scf.yield %s, %t : vector<4xf32>, vector<4xf32>
+  }
+  return %r#0, %r#1 : vector<4xf32>, vector<4xf32>
+}
+
 // The accumulator is used in the loop by something else.
 // CHECK-LABEL: func.func @KeepAccumulatorInUse(
 func.func @KeepAccumulatorInUse(%init: vector<4xf32>, %v: vector<4x128xf32>, %n: index) -> vector<4xf32> {

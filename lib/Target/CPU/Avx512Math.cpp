@@ -5,13 +5,18 @@
 //
 //   %m = arith.maxnumf %x, %y : vector<2x64xf32>  ->  a call of llvm.maxnum for each row
 //   %r = vector.reduction <maxnumf>, %x, %init    ->  of halves, quarters, … of a register
-//   %e = math.exp %x                              ->  e^r in fewer steps than the expansion;
-//                                                     2^n by llvm.ldexp, which is vscalefps,
-//                                                     in place of two products
+//
+// Of %x and %y one that is never NaN, as the largest number so far of a loop that begins with a
+// constant, needs no test for NaN:
+//
+//   %m = arith.maxnumf %x, %y                     ->  arith.select (cmpf ogt, %x, %y), %x, %y,
+//                                                     which is vmaxps
 //
 // A register holds a table of sixteen numbers, which vpermps looks up: polynomials of a low
 // degree for each sixteenth of the argument's range in place of one for all of it.
 //
+//   %y = math.exp %x                              ->  2^(n + k / 16) (1 + P(r)), P of degree 3,
+//                                                     2^(k / 16) by k
 //   %y = math.erf %x                              ->  x P(|x| - k / 4), P of degree 5 by the
 //                                                     nearest k
 
@@ -25,8 +30,11 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+#include <numeric>
 
 namespace tilewright {
 #define GEN_PASS_DEF_AVX512MATHPASS
@@ -68,33 +76,95 @@ static void replaceByRows(PatternRewriter &rewriter, Operation *op,
                                   rows));
 }
 
-/// e^r for |r| <= ln(2) / 2: of least error among the polynomials of degree 6 that are 1 + r near
-/// 0, 3e-9.
-static constexpr double kExpSeries[] = {1,            1,            0.4999999343, 0.166665204,
-                                        0.0416683908, 0.0083687452, 0.001381454008};
+/// Numbers of a register, as many as `vpermps` looks up.
+static constexpr int64_t kLanes = 16;
 
-/// Beyond the bounds, the result is infinite or rounds to zero. Values are within a unit in the
-/// last place, as those of the expansion are.
-static Value expOfRow(OpBuilder &builder, Location loc, Value row) {
+/// `make` of each register of a row; what fills the last one is undefined.
+static Value mapRegisters(OpBuilder &builder, Location loc, Value row,
+                          llvm::function_ref<Value(Value)> make) {
+  auto type = cast<VectorType>(row.getType());
+  int64_t lanes = type.getNumElements(), padded = llvm::alignTo(lanes, kLanes);
+  if (padded != lanes) {
+    SmallVector<int64_t> order(padded, vector::ShuffleOp::kPoisonIndex);
+    std::iota(order.begin(), order.begin() + lanes, 0);
+    row = vector::ShuffleOp::create(builder, loc, row, row, order);
+  }
+  if (padded == kLanes) {
+    row = make(row);
+  } else {
+    Value result = ub::PoisonOp::create(builder, loc, row.getType());
+    for (int64_t first = 0; first < padded; first += kLanes) {
+      Value part = vector::ExtractStridedSliceOp::create(builder, loc, row, first, kLanes,
+                                                         /*strides=*/1);
+      result = vector::InsertStridedSliceOp::create(builder, loc, make(part), result, first,
+                                                    /*strides=*/1);
+    }
+    row = result;
+  }
+  if (padded == lanes)
+    return row;
+  return vector::ExtractStridedSliceOp::create(builder, loc, row, /*offsets=*/0, lanes,
+                                               /*strides=*/1);
+}
+
+/// `table[index mod 16]` for each lane of a register.
+static Value lookUp(OpBuilder &builder, Location loc, ArrayRef<float> table, Value index) {
+  auto type = VectorType::get(kLanes, builder.getF32Type());
+  Value numbers =
+      arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, table));
+  return callIntrinsic(builder, loc, "llvm.x86.avx512.permvar.sf.512", type, {numbers, index});
+}
+
+/// An instruction of two registers and, maybe, an immediate number: of all lanes, rounded to
+/// nearest.
+static Value callUnmasked(OpBuilder &builder, Location loc, StringRef name, Value a, Value b,
+                          std::optional<int32_t> immediate) {
+  constexpr int32_t kRoundToNearest = 4;
+  auto number = [&](Type type, int32_t value) -> Value {
+    return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(type, value));
+  };
+  SmallVector<Value> arguments = {a, b};
+  if (immediate)
+    arguments.push_back(number(builder.getI32Type(), *immediate));
+  arguments.push_back(a);
+  arguments.push_back(number(builder.getI16Type(), -1));
+  arguments.push_back(number(builder.getI32Type(), kRoundToNearest));
+  return callIntrinsic(builder, loc, name, a.getType(), arguments);
+}
+
+/// 2^(k / 16).
+static constexpr float kPowers[] = {1,           1.04427373f, 1.09050775f, 1.13878858f,
+                                    1.18920708f, 1.24185777f, 1.29683959f, 1.3542556f,
+                                    1.41421354f, 1.47682619f, 1.54221082f, 1.61049032f,
+                                    1.68179286f, 1.75625217f, 1.8340081f,  1.91520655f};
+/// e^r = 1 + r + r^2 (c[0] + c[1] r) for |r| <= ln(2) / 32, with the least error, 2e-9.
+static constexpr double kExpSeries[] = {0.50001619, 0.166667187};
+
+/// Values are within a unit in the last place, as those of the expansion are.
+static Value expOfRegister(OpBuilder &builder, Location loc, Value row) {
   using tilewright::math::Float;
   tilewright::math::MathBuilder m(builder, loc, row.getType());
-  Float x = m(row), magic = m(0x1.8p23);
-  x = select(x > m(89), m(89), x);
-  x = select(x < m(-104), m(-104), x);
-  // The nearest integer to x / ln 2, as a float and in the low bits; ln 2 as a sum.
+  Float x = m(row), magic = m(0x1.8p19);
+  // The nearest sixteenth to x / ln 2, whose last four bits are k; ln 2 as a sum.
   Float shifted = fma(x, m(1.4426950408889634), magic), n = shifted - magic;
   Float r = fma(-n, m(0.693138122558593750), x);
   r = fma(-n, m(9.05800061445916e-06), r);
-  Float power = tilewright::math::polynomial(r, kExpSeries);
-  return callIntrinsic(builder, loc, "llvm.ldexp", row.getType(),
-                       {power.value, (m.toBits(shifted) - m.toBits(magic)).value});
+  // Where e^x is infinite or zero, or x is NaN, r may be anything, but n decides then: 1 + P has
+  // to be a positive number. The smaller of the absolute values, of NaN and a number the number.
+  constexpr int32_t kLeastMagnitude = 2;
+  r = m(callUnmasked(builder, loc, "llvm.x86.avx512.mask.range.ps.512", r.value,
+                     m(0x1p-5).value, kLeastMagnitude));
+  Float power = m(lookUp(builder, loc, kPowers, m.toBits(shifted).value));
+  Float p = fma(fma(r, m(kExpSeries[1]), m(kExpSeries[0])), r * r, r);
+  // Times 2^n, n rounded down.
+  return callUnmasked(builder, loc, "llvm.x86.avx512.mask.scalef.ps.512",
+                      fma(power, p, power).value, n.value, std::nullopt);
 }
 
 /// erf(a) / a = c[0] + c[1] d + … + c[5] d^5 for a = k / 4 + d, |d| <= 1/8, of each k: relative
 /// error below 2^-28. From kErfEnd on, erf rounds to 1, and so does what comes of it.
 static constexpr double kErfEnd = 3.84;
-static constexpr int64_t kTableSize = 16;
-static constexpr float kErfTable[][kTableSize] = {
+static constexpr float kErfTable[][kLanes] = {
     {1.12837923, 1.10530555, 1.04099977, 0.948207498, 0.842700779, 0.738320112, 0.644070089,
      0.563812375, 0.497661144, 0.44379434, 0.399837196, 0.363599777, 0.333325952, 0.307690978,
      0.28571406, 0.266666651},
@@ -114,25 +184,7 @@ static constexpr float kErfTable[][kTableSize] = {
      0.0170098692, 0.0149909696, 0.00887046661, 0.00349080376, 0.000445483107, -0.00070582371,
      -0.000879171828, -0.000718047726, -0.000514320564, -0.000353996671}};
 
-/// `table[index mod 16]` for each lane.
-static Value lookUp(OpBuilder &builder, Location loc, ArrayRef<float> table, Value index) {
-  int64_t lanes = cast<VectorType>(index.getType()).getNumElements();
-  auto type = VectorType::get(kTableSize, builder.getF32Type());
-  Value numbers =
-      arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, table));
-  Value result = ub::PoisonOp::create(builder, loc, VectorType::get(lanes, type.getElementType()));
-  for (int64_t first = 0; first < lanes; first += kTableSize) {
-    Value part = vector::ExtractStridedSliceOp::create(builder, loc, index, first, kTableSize,
-                                                       /*strides=*/1);
-    Value found = callIntrinsic(builder, loc, "llvm.x86.avx512.permvar.sf.512", type,
-                                {numbers, part});
-    result = vector::InsertStridedSliceOp::create(builder, loc, found, result, first,
-                                                  /*strides=*/1);
-  }
-  return result;
-}
-
-static Value erfOfRow(OpBuilder &builder, Location loc, Value row) {
+static Value erfOfRegister(OpBuilder &builder, Location loc, Value row) {
   using tilewright::math::Float;
   tilewright::math::MathBuilder m(builder, loc, row.getType());
   Float x = m(row);
@@ -146,6 +198,74 @@ static Value erfOfRow(OpBuilder &builder, Location loc, Value row) {
   for (ArrayRef<float> table : llvm::reverse(ArrayRef(kErfTable).drop_back()))
     p = fma(p, d, m(lookUp(builder, loc, table, index)));
   return (x * p).value;
+}
+
+//===----------------------------------------------------------------------===//
+// Greatest and least numbers of what is never NaN
+//===----------------------------------------------------------------------===//
+
+static bool isGreatestOrLeast(Operation *op) {
+  return isa_and_nonnull<arith::MaxNumFOp, arith::MinNumFOp>(op);
+}
+
+/// Whether no lane of `value` is NaN, if none of `assumed` is: numbers that a loop carries are
+/// not, if those are not that it begins with and that a step makes of them.
+static bool isNeverNaN(Value value, llvm::SmallPtrSet<Value, 8> assumed = {}) {
+  if (!assumed.insert(value).second)
+    return true;
+  DenseFPElementsAttr numbers;
+  FloatAttr number;
+  if (matchPattern(value, m_Constant(&numbers)))
+    return llvm::none_of(numbers, [](const APFloat &lane) { return lane.isNaN(); });
+  if (matchPattern(value, m_Constant(&number)))
+    return !number.getValue().isNaN();
+  Operation *op = value.getDefiningOp();
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    op = argument.getOwner()->getParentOp();
+  auto never = [&](Value operand) { return isNeverNaN(operand, assumed); };
+  if (auto loop = dyn_cast_if_present<scf::ForOp>(op)) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    OpOperand *init = argument ? loop.getTiedLoopInit(argument)
+                               : loop.getTiedLoopInit(cast<OpResult>(value));
+    if (!init)
+      return false;
+    BlockArgument carried = loop.getTiedLoopRegionIterArg(init);
+    assumed.insert(carried);
+    return never(init->get()) && never(loop.getTiedLoopYieldedValue(carried)->get());
+  }
+  if (isGreatestOrLeast(op))
+    return never(op->getOperand(0)) ||
+           (op->getOperand(0) != op->getOperand(1) && never(op->getOperand(1)));
+  if (isa_and_present<vector::BroadcastOp, vector::ExtractOp, vector::InsertOp,
+                      vector::ShuffleOp, vector::ShapeCastOp,
+                      vector::ExtractStridedSliceOp, vector::InsertStridedSliceOp,
+                      ub::PoisonOp>(op))
+    return llvm::all_of(op->getOperands(), [&](Value operand) {
+      return !isa<FloatType>(getElementTypeOrSelf(operand)) || never(operand);
+    });
+  return false;
+}
+
+/// maxnum(a, b) = a > b ? a : b where b is no NaN.
+static void dropTestsForNaN(func::FuncOp func) {
+  SmallVector<std::pair<Operation *, unsigned>> ops;
+  func.walk([&](Operation *op) {
+    if (!isGreatestOrLeast(op) || !getElementTypeOrSelf(op->getResult(0)).isF32())
+      return;
+    for (unsigned operand : {1, 0})
+      if (isNeverNaN(op->getOperand(operand)))
+        return ops.emplace_back(op, operand), void();
+  });
+  for (auto [op, operand] : ops) {
+    OpBuilder builder(op);
+    Value number = op->getOperand(operand), other = op->getOperand(1 - operand);
+    auto predicate =
+        isa<arith::MaxNumFOp>(op) ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT;
+    Value isOther = arith::CmpFOp::create(builder, op->getLoc(), predicate, other, number);
+    op->getResult(0).replaceAllUsesWith(
+        arith::SelectOp::create(builder, op->getLoc(), isOther, other, number));
+    op->erase();
+  }
 }
 
 namespace {
@@ -191,31 +311,22 @@ struct ReduceByHalves : OpRewritePattern<vector::ReductionOp> {
   }
 };
 
-struct ExpOfRows : OpRewritePattern<mlir::math::ExpOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(mlir::math::ExpOp op,
-                                PatternRewriter &rewriter) const override {
+template <typename Op> struct FunctionOfRegisters : OpRewritePattern<Op> {
+  using Function = Value (*)(OpBuilder &, Location, Value);
+  FunctionOfRegisters(MLIRContext *context, Function function)
+      : OpRewritePattern<Op>(context), function(function) {}
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
     if (!isSingle(op.getType()))
       return rewriter.notifyMatchFailure(op, "no vectors of f32");
+    Location loc = op.getLoc();
     replaceByRows(rewriter, op, [&](ArrayRef<Value> rows) {
-      return expOfRow(rewriter, op.getLoc(), rows.front());
+      return mapRegisters(rewriter, loc, rows.front(), [&](Value part) {
+        return function(rewriter, loc, part);
+      });
     });
     return success();
   }
-};
-
-struct ErfOfRows : OpRewritePattern<mlir::math::ErfOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(mlir::math::ErfOp op,
-                                PatternRewriter &rewriter) const override {
-    auto type = dyn_cast<VectorType>(op.getType());
-    if (!isSingle(op.getType()) || type.getShape().back() % kTableSize)
-      return rewriter.notifyMatchFailure(op, "no registers of f32");
-    replaceByRows(rewriter, op, [&](ArrayRef<Value> rows) {
-      return erfOfRow(rewriter, op.getLoc(), rows.front());
-    });
-    return success();
-  }
+  Function function;
 };
 
 struct Avx512MathPass : tilewright::impl::Avx512MathPassBase<Avx512MathPass> {
@@ -223,10 +334,16 @@ struct Avx512MathPass : tilewright::impl::Avx512MathPassBase<Avx512MathPass> {
     func::FuncOp func = getOperation();
     if (!isKernel(func) || func.isExternal())
       return;
+    RewritePatternSet halves(&getContext());
+    halves.add<ReduceByHalves>(&getContext());
+    if (failed(applyPatternsBounded(func, std::move(halves), "lower", "reduction by halves")))
+      return signalPassFailure();
+    dropTestsForNaN(func);
     RewritePatternSet patterns(&getContext());
     patterns.add<CallOfRows<arith::MaxNumFOp>>(&getContext(), "llvm.maxnum");
     patterns.add<CallOfRows<arith::MinNumFOp>>(&getContext(), "llvm.minnum");
-    patterns.add<ReduceByHalves, ExpOfRows, ErfOfRows>(&getContext());
+    patterns.add<FunctionOfRegisters<mlir::math::ExpOp>>(&getContext(), expOfRegister);
+    patterns.add<FunctionOfRegisters<mlir::math::ErfOp>>(&getContext(), erfOfRegister);
     if (failed(applyPatternsBounded(func, std::move(patterns), "lower",
                                     "choice of native functions")))
       signalPassFailure();

@@ -8,14 +8,6 @@
 //   scf.for %i … { %e = math.exp %d, sum }         %rows = memref.alloca : memref<128x2x64xf32>
 //   scf.for %i … { %e = math.exp %d, write }  ->   scf.for %i … { %e = math.exp %d, sum, write to %rows }
 //                                                  scf.for %i … { %e = read %rows, write }
-//
-// The first of such loops waits for memory, the others find the row in a cache and compute.
-// The last that reads it has the next rows brought there meanwhile:
-//
-//   scf.for %i … { %v = read %x[%row, %i] … memref.prefetch %x[%row + 2, %i] … }
-//
-// A tile that is transposed reads a line of each of its rows, more rows than processors
-// follow: the lines two further are brought there meanwhile.
 
 #include "RowLoops.h"
 
@@ -32,15 +24,12 @@
 
 namespace tilewright {
 #define GEN_PASS_DEF_KEEPCOMPUTEDROWSPASS
-#define GEN_PASS_DEF_PREFETCHROWSPASS
 #include "tilewright/Target/CPU/Passes.h.inc"
 } // namespace tilewright
 
 using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::cpu;
-
-static constexpr int64_t kLineBytes = 64;
 
 /// A function that is a polynomial or more.
 static bool isCostly(Operation &op) {
@@ -124,73 +113,6 @@ static void eraseUnused(scf::ForOp loop) {
       op.erase();
 }
 
-/// Prefetches the tile that lies below the one that `read` reads, a line after the other.
-static void prefetchBelow(vector::TransferReadOp read) {
-  auto type = cast<MemRefType>(read.getBase().getType());
-  VectorType tile = read.getVectorType();
-  OpBuilder builder(read);
-  Location loc = read.getLoc();
-  auto number = [&](int64_t n) {
-    return Value(arith::ConstantIndexOp::create(builder, loc, n));
-  };
-  int64_t rows = tile.getDimSize(0), line = kLineBytes * 8 / type.getElementTypeBitWidth();
-  Value end = memref::DimOp::create(builder, loc, read.getBase(), number(0));
-  Value last = arith::SubIOp::create(builder, loc, end, number(1));
-  for (int64_t row = 0; row < rows; ++row) {
-    Value next = arith::AddIOp::create(builder, loc, read.getIndices()[0], number(rows + row));
-    Value inside = arith::MinSIOp::create(builder, loc, next, last);
-    for (int64_t first = 0; first < tile.getDimSize(1); first += line) {
-      Value column =
-          arith::AddIOp::create(builder, loc, read.getIndices()[1], number(first));
-      // Into the second-level cache: a few rows may be more than the first one.
-      memref::PrefetchOp::create(builder, loc, read.getBase(), ValueRange{inside, column},
-                                 /*isWrite=*/false, /*localityHint=*/2, /*isDataCache=*/true);
-    }
-  }
-}
-
-/// The dim of its rows, of a transposed read of whole lines: rows of its vectors lie across them.
-/// They are in pages of their own.
-static std::optional<unsigned> transposedRows(vector::TransferReadOp read) {
-  constexpr int64_t kPageBytes = 4096;
-  auto type = dyn_cast<MemRefType>(read.getBase().getType());
-  AffineMap map = read.getPermutationMap();
-  if (!type || map.getNumResults() != 2 || !map.isProjectedPermutation() || read.getMask() ||
-      map.getDimPosition(0) + 1 != type.getRank())
-    return std::nullopt;
-  int64_t bits = type.getElementTypeBitWidth(), columns = type.getShape().back();
-  if (bits < 8 || read.getVectorType().getDimSize(0) * bits % (8 * kLineBytes) ||
-      (!ShapedType::isDynamic(columns) && columns * bits / 8 < kPageBytes))
-    return std::nullopt;
-  return map.getDimPosition(1);
-}
-
-/// Prefetches what a transposed tile reads two lines further along its rows.
-static void prefetchAhead(vector::TransferReadOp read, unsigned rows) {
-  constexpr int64_t kAheadBytes = 2 * kLineBytes;
-  auto type = cast<MemRefType>(read.getBase().getType());
-  int64_t ahead = kAheadBytes * 8 / type.getElementTypeBitWidth();
-  // What is read now is asked for first.
-  OpBuilder builder(read->getContext());
-  builder.setInsertionPointAfter(read);
-  Location loc = read.getLoc();
-  auto number = [&](int64_t n) {
-    return Value(arith::ConstantIndexOp::create(builder, loc, n));
-  };
-  unsigned column = type.getRank() - 1;
-  Value end = memref::DimOp::create(builder, loc, read.getBase(), number(column));
-  Value last = arith::SubIOp::create(builder, loc, end, number(1));
-  SmallVector<Value> indices = read.getIndices();
-  Value next = arith::AddIOp::create(builder, loc, indices[column], number(ahead));
-  indices[column] = arith::MinSIOp::create(builder, loc, next, last);
-  Value first = indices[rows];
-  for (int64_t row = 0; row < read.getVectorType().getDimSize(1); ++row) {
-    indices[rows] = arith::AddIOp::create(builder, loc, first, number(row));
-    memref::PrefetchOp::create(builder, loc, read.getBase(), indices, /*isWrite=*/false,
-                               /*localityHint=*/2, /*isDataCache=*/true);
-  }
-}
-
 namespace {
 struct KeepComputedRowsPass : tilewright::impl::KeepComputedRowsPassBase<KeepComputedRowsPass> {
   using KeepComputedRowsPassBase::KeepComputedRowsPassBase;
@@ -252,59 +174,5 @@ struct KeepComputedRowsPass : tilewright::impl::KeepComputedRowsPassBase<KeepCom
   }
 
   llvm::DenseMap<Operation *, Value> kept;
-};
-
-struct PrefetchRowsPass : tilewright::impl::PrefetchRowsPassBase<PrefetchRowsPass> {
-  using PrefetchRowsPassBase::PrefetchRowsPassBase;
-  void runOnOperation() override {
-    func::FuncOp func = getOperation();
-    auto access = func->getAttrOfType<ArrayAttr>(kAccessAttr);
-    if (!isKernel(func) || func.isExternal() || !access)
-      return;
-    SmallVector<scf::ForOp> loops = innermostLoops(func);
-    for (scf::ForOp first : loops)
-      for (auto read : llvm::to_vector(first.getBody()->getOps<vector::TransferReadOp>()))
-        if (isRowOfMatrix(read))
-          prefetch(first, read, loops, access);
-        else if (std::optional<unsigned> rows = transposedRows(read))
-          prefetchAhead(read, *rows);
-  }
-
-  /// Tiles of a matrix whose rows of tiles a cache keeps.
-  bool isRowOfMatrix(vector::TransferReadOp read) {
-    auto type = dyn_cast<MemRefType>(read.getBase().getType());
-    return type && type.getRank() == 2 && read.getVectorType().getRank() == 2 &&
-           !type.isDynamicDim(1) && type.getElementTypeBitWidth() >= 8 &&
-           read.getPermutationMap().isIdentity() && !read.getMask() &&
-           read.isDimInBounds(1) &&
-           type.getDimSize(1) * read.getVectorType().getDimSize(0) *
-                   type.getElementTypeBitWidth() / 8 <= bytes;
-  }
-
-  static void prefetch(scf::ForOp first, vector::TransferReadOp read,
-                       ArrayRef<scf::ForOp> loops, ArrayAttr access) {
-    vector::TransferReadOp last;
-    bool behind = false;
-    for (scf::ForOp loop : loops) {
-      if (behind && loop->getBlock() == first->getBlock() && commonSteps(first, loop)) {
-        Twins twins(first, loop, access);
-        for (auto again : loop.getBody()->getOps<vector::TransferReadOp>())
-          if (twins.haveSameTile(read, again))
-            last = again;
-      } else if (behind && loop->getBlock() == first->getBlock()) {
-        return;
-      }
-      // Rows that an earlier loop reads have been seen to.
-      if (!behind && loop != first && loop->getBlock() == first->getBlock()) {
-        Twins twins(loop, first, access);
-        for (auto before : loop.getBody()->getOps<vector::TransferReadOp>())
-          if (twins.haveSameTile(before, read))
-            return;
-      }
-      behind |= loop == first;
-    }
-    if (last)
-      prefetchBelow(last);
-  }
 };
 } // namespace

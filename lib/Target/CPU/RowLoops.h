@@ -24,19 +24,35 @@ inline bool isReadOfInput(Operation *op, ArrayAttr access) {
          cast<StringAttr>(access[argument.getArgNumber()]).getValue() == "read";
 }
 
-/// Two loops over the same steps, and what of the second the first computes, too.
+/// Two innermost loops and those around them that are different ones, innermost first. Empty if
+/// they are not as deep in the block that has both nests, or the same.
+using LoopPairs = SmallVector<std::pair<scf::ForOp, scf::ForOp>>;
+inline LoopPairs pairLoops(scf::ForOp first, scf::ForOp second) {
+  LoopPairs pairs;
+  while (first && second && first != second) {
+    pairs.emplace_back(first, second);
+    if (first->getBlock() == second->getBlock())
+      return pairs;
+    first = dyn_cast<scf::ForOp>(first->getParentOp());
+    second = dyn_cast<scf::ForOp>(second->getParentOp());
+  }
+  return {};
+}
+
+/// Two nests of loops over the same steps, and what of the second the first computes, too.
 class Twins {
 public:
   Twins(scf::ForOp first, scf::ForOp second, ArrayAttr access)
-      : first(first), second(second), access(access) {}
+      : pairs(pairLoops(first, second)), access(access) {}
 
-  /// Whether `a` in the first loop is `b` in the second at the same step.
+  /// Whether `a` in the first nest is `b` in the second at the same step.
   bool areEqual(Value a, Value b) {
-    if (a == first.getInductionVar() && b == second.getInductionVar())
-      return true;
+    scf::ForOp first = pairs.back().first, second = pairs.back().second;
+    for (auto [one, other] : pairs)
+      if (a == one.getInductionVar() && b == other.getInductionVar())
+        return true;
     Operation *x = a.getDefiningOp(), *y = b.getDefiningOp();
-    bool outside = !x || x->getBlock() != first.getBody();
-    if (outside || !y || y->getBlock() != second.getBody())
+    if (!x || !first->isAncestor(x) || !y || !second->isAncestor(y))
       return a == b && first.isDefinedOutsideOfLoop(a);
     if (x->getName() != y->getName() || x->getNumRegions() ||
         x->getAttrDictionary() != y->getAttrDictionary() ||
@@ -63,11 +79,11 @@ public:
   }
 
 private:
-  scf::ForOp first, second;
+  LoopPairs pairs;
   ArrayAttr access;
 };
 
-/// Steps of loops whose bounds are the same numbers.
+/// Steps of two loops whose bounds are the same numbers.
 inline std::optional<int64_t> commonSteps(scf::ForOp a, scf::ForOp b) {
   const std::pair<Value, Value> bounds[] = {{a.getLowerBound(), b.getLowerBound()},
                                             {a.getUpperBound(), b.getUpperBound()},
@@ -82,6 +98,14 @@ inline std::optional<int64_t> commonSteps(scf::ForOp a, scf::ForOp b) {
   if (numbers[0] != 0 || numbers[2] <= 0)
     return std::nullopt;
   return llvm::divideCeil(numbers[1], numbers[2]);
+}
+
+/// Whether two nests of loops in the same block go through the same steps.
+inline bool haveCommonSteps(scf::ForOp a, scf::ForOp b) {
+  LoopPairs pairs = pairLoops(a, b);
+  return !pairs.empty() && llvm::all_of(pairs, [](auto pair) {
+    return commonSteps(pair.first, pair.second).has_value();
+  });
 }
 
 /// Innermost loops, those of a block in order.

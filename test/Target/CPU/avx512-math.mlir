@@ -3,12 +3,77 @@
 // CHECK-LABEL: @Rows
 // CHECK-COUNT-2: llvm.call_intrinsic "llvm.maxnum"(%{{.*}}, %{{.*}}) : (vector<16xf32>, vector<16xf32>) -> vector<16xf32>
 // CHECK-NOT: math.exp
-// CHECK-COUNT-2: llvm.call_intrinsic "llvm.ldexp"(%{{.*}}, %{{.*}}) : (vector<16xf32>, vector<16xi32>) -> vector<16xf32>
+// CHECK-COUNT-2: llvm.call_intrinsic "llvm.x86.avx512.mask.scalef.ps.512"
 // CHECK: return
 func.func private @Rows(%x: vector<2x16xf32>, %y: vector<2x16xf32>) -> vector<2x16xf32> attributes {tilewright.kernel} {
   %m = arith.maxnumf %x, %y : vector<2x16xf32>
   %e = math.exp %m : vector<2x16xf32>
   return %e : vector<2x16xf32>
+}
+
+// Powers of two are looked up in a register; a polynomial of degree 3; the smaller magnitude, so
+// that what the polynomial yields is a positive number.
+// CHECK-LABEL: @Exp
+// CHECK: %[[N:.*]] = arith.subf
+// CHECK: llvm.call_intrinsic "llvm.x86.avx512.mask.range.ps.512"
+// CHECK: %[[POWER:.*]] = llvm.call_intrinsic "llvm.x86.avx512.permvar.sf.512"
+// CHECK: %[[P:.*]] = math.fma %[[POWER]], %{{.*}}, %[[POWER]]
+// CHECK: llvm.call_intrinsic "llvm.x86.avx512.mask.scalef.ps.512"(%[[P]], %[[N]],
+func.func private @Exp(%x: vector<16xf32>) -> vector<16xf32> attributes {tilewright.kernel} {
+  %e = math.exp %x : vector<16xf32>
+  return %e : vector<16xf32>
+}
+
+// Parts of a register are computed as a register.
+// CHECK-LABEL: @ExpOfOddRows
+// CHECK: vector.shuffle %{{.*}} [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1] : vector<20xf32>, vector<20xf32>
+// CHECK-COUNT-2: llvm.call_intrinsic "llvm.x86.avx512.mask.scalef.ps.512"
+// CHECK: vector.extract_strided_slice %{{.*}} {offsets = [0], sizes = [20], strides = [1]}
+func.func private @ExpOfOddRows(%x: vector<20xf32>) -> vector<20xf32> attributes {tilewright.kernel} {
+  %e = math.exp %x : vector<20xf32>
+  return %e : vector<20xf32>
+}
+
+// The greatest number so far is never NaN: a loop begins with a number.
+// CHECK-LABEL: @GreatestOfLoop
+// CHECK: scf.for {{.*}} iter_args(%[[BEST:.*]] = %{{.*}}) -> (vector<16xf32>)
+// CHECK: %[[READ:.*]] = vector.load
+// CHECK: %[[MORE:.*]] = arith.cmpf ogt, %[[READ]], %[[BEST]]
+// CHECK: arith.select %[[MORE]], %[[READ]], %[[BEST]]
+// CHECK-NOT: llvm.maxnum
+// CHECK: return
+func.func private @GreatestOfLoop(%x: memref<64xf32>) -> f32 attributes {tilewright.kernel} {
+  %low = arith.constant dense<0xFF800000> : vector<16xf32>
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %c64 = arith.constant 64 : index
+  %m = scf.for %i = %c0 to %c64 step %c16 iter_args(%best = %low) -> vector<16xf32> {
+    %v = vector.load %x[%i] : memref<64xf32>, vector<16xf32>
+    %n = arith.maxnumf %best, %v : vector<16xf32>
+    scf.yield %n : vector<16xf32>
+  }
+  %r = vector.reduction <maxnumf>, %m : vector<16xf32> into f32
+  return %r : f32
+}
+
+// One that begins with NaN is NaN until a number comes; and what another op yields may be NaN.
+// CHECK-LABEL: @GreatestMayBeNaN
+// CHECK-COUNT-2: llvm.call_intrinsic "llvm.maxnum"
+// CHECK: return
+func.func private @GreatestMayBeNaN(%x: memref<64xf32>) -> (vector<16xf32>, vector<16xf32>) attributes {tilewright.kernel} {
+  %nan = arith.constant dense<0xFFC00000> : vector<16xf32>
+  %low = arith.constant dense<0xFF800000> : vector<16xf32>
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %c64 = arith.constant 64 : index
+  %m:2 = scf.for %i = %c0 to %c64 step %c16 iter_args(%a = %nan, %b = %low) -> (vector<16xf32>, vector<16xf32>) {
+    %v = vector.load %x[%i] : memref<64xf32>, vector<16xf32>
+    %n = arith.maxnumf %a, %v : vector<16xf32>
+    %o = arith.maxnumf %b, %v : vector<16xf32>
+    %p = arith.mulf %o, %v : vector<16xf32>
+    scf.yield %n, %p : vector<16xf32>, vector<16xf32>
+  }
+  return %m#0, %m#1 : vector<16xf32>, vector<16xf32>
 }
 
 // CHECK-LABEL: @OfOtherTypes
@@ -42,7 +107,9 @@ func.func private @Erf(%x: vector<32xf32>) -> vector<32xf32> attributes {tilewri
 }
 
 // CHECK-LABEL: @ErfOfPartsOfRegisters
-// CHECK: math.erf %{{.*}} : vector<8xf32>
+// CHECK: vector.shuffle %{{.*}} [0, 1, 2, 3, 4, 5, 6, 7, -1, -1, -1, -1, -1, -1, -1, -1] : vector<8xf32>, vector<8xf32>
+// CHECK-NOT: math.erf
+// CHECK: vector.extract_strided_slice %{{.*}} {offsets = [0], sizes = [8], strides = [1]}
 func.func private @ErfOfPartsOfRegisters(%x: vector<8xf32>) -> vector<8xf32> attributes {tilewright.kernel} {
   %e = math.erf %x : vector<8xf32>
   return %e : vector<8xf32>

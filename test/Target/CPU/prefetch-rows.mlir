@@ -63,6 +63,46 @@ func.func private @TooLong(%x: memref<64x256xf32>, %r: memref<64x256xf32>, %row:
   return
 }
 
+// Rows of two dims, each with a loop: the next group is one further.
+// CHECK-LABEL: @Groups
+// CHECK-SAME: %[[X:.*]]: memref<8x16x4x32xf32>, %{{.*}}, %[[IMAGE:.*]]: index, %[[GROUP:.*]]: index
+// CHECK: scf.for
+// CHECK-NOT: memref.prefetch
+// CHECK: scf.for %[[C:.*]] = %c0 to %c4 step %c2 {
+// CHECK: scf.for %[[I:.*]] = %c0 to %c32 step %c16 {
+// CHECK: %[[AFTER:.*]] = arith.addi %[[GROUP]], %c1
+// CHECK: %[[NEXT:.*]] = arith.minsi %[[AFTER]]
+// CHECK: memref.prefetch %[[X]][%[[IMAGE]], %[[NEXT]], %[[C]], %{{.*}}], read, locality<2>, data
+// CHECK: %[[BELOW:.*]] = arith.addi %[[C]], %c1
+// CHECK: memref.prefetch %[[X]][%[[IMAGE]], %{{.*}}, %[[BELOW]], %{{.*}}], read, locality<2>, data
+// CHECK-NOT: memref.prefetch
+// CHECK: return
+func.func private @Groups(%x: memref<8x16x4x32xf32>, %r: memref<8x16x4x32xf32>, %image: index, %group: index, %z: vector<2x16xf32>)
+    attributes {tilewright.kernel, tilewright.access = ["read", "write"]} {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %c16 = arith.constant 16 : index
+  %c32 = arith.constant 32 : index
+  %f0 = arith.constant 0.0 : f32
+  %s = scf.for %c = %c0 to %c4 step %c2 iter_args(%a = %z) -> (vector<2x16xf32>) {
+    %t = scf.for %i = %c0 to %c32 step %c16 iter_args(%b = %a) -> (vector<2x16xf32>) {
+      %v = vector.transfer_read %x[%image, %group, %c, %i], %f0 {in_bounds = [true, true]} : memref<8x16x4x32xf32>, vector<2x16xf32>
+      %n = arith.addf %b, %v : vector<2x16xf32>
+      scf.yield %n : vector<2x16xf32>
+    }
+    scf.yield %t : vector<2x16xf32>
+  }
+  scf.for %c = %c0 to %c4 step %c2 {
+    scf.for %i = %c0 to %c32 step %c16 {
+      %v = vector.transfer_read %x[%image, %group, %c, %i], %f0 {in_bounds = [true, true]} : memref<8x16x4x32xf32>, vector<2x16xf32>
+      %q = arith.divf %v, %s : vector<2x16xf32>
+      vector.transfer_write %q, %r[%image, %group, %c, %i] {in_bounds = [true, true]} : vector<2x16xf32>, memref<8x16x4x32xf32>
+    }
+  }
+  return
+}
+
 // A transposed tile reads a line of each of its rows and has the lines two further brought to a cache.
 // CHECK-LABEL: @Transposed
 // CHECK: scf.for

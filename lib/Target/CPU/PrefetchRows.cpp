@@ -1,0 +1,198 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The first of several loops over the same row waits for memory, the others find the row in a
+// cache and compute. The last that reads it has the next rows brought there meanwhile:
+//
+//   scf.for %i … { %v = read %x[%row, %i] … memref.prefetch %x[%row + 2, %i] … }
+//
+// A row may have several dims, with a nest of loops over them:
+//
+//   scf.for %c … scf.for %i … { … memref.prefetch %x[%image, %group + 1, %c, %i] … }
+//
+// A tile that is transposed reads a line of each of its rows, more rows than processors
+// follow: the lines two further are brought there meanwhile.
+
+#include "RowLoops.h"
+
+#include "tilewright/Dialect/Tilewright.h"
+#include "tilewright/Target/CPU/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+namespace tilewright {
+#define GEN_PASS_DEF_PREFETCHROWSPASS
+#include "tilewright/Target/CPU/Passes.h.inc"
+} // namespace tilewright
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::cpu;
+
+static constexpr int64_t kLineBytes = 64;
+
+static Value number(OpBuilder &builder, Location loc, int64_t n) {
+  return arith::ConstantIndexOp::create(builder, loc, n);
+}
+
+/// The first dim of the rows of `read`: this one and those behind it the loops `nest` go along,
+/// innermost first, from the last dim on.
+static unsigned firstDimOfRows(vector::TransferReadOp read, ArrayRef<scf::ForOp> nest) {
+  unsigned first = read.getIndices().size();
+  for (scf::ForOp loop : nest) {
+    if (first == 0 || read.getIndices()[first - 1] != loop.getInductionVar())
+      break;
+    --first;
+  }
+  return first;
+}
+
+/// How many elements the tile of `read` has along a dim of the memory.
+static int64_t tileExtent(vector::TransferReadOp read, unsigned dim) {
+  unsigned outer = read.getIndices().size() - read.getVectorType().getRank();
+  return dim < outer ? 1 : read.getVectorType().getDimSize(dim - outer);
+}
+
+/// Prefetches the tile that lies in the rows behind those of the tile that `read` reads, where
+/// dims from `first` on are those of a row: a line after the other.
+static void prefetchNext(vector::TransferReadOp read, unsigned first) {
+  auto type = cast<MemRefType>(read.getBase().getType());
+  OpBuilder builder(read);
+  Location loc = read.getLoc();
+  unsigned dim = first - 1, inner = type.getRank() - 1, beside = inner - 1;
+  Value end = memref::DimOp::create(builder, loc, read.getBase(), number(builder, loc, dim));
+  Value last = arith::SubIOp::create(builder, loc, end, number(builder, loc, 1));
+  int64_t line = kLineBytes * 8 / type.getElementTypeBitWidth();
+  for (int64_t row = 0; row < tileExtent(read, beside); ++row) {
+    SmallVector<Value> indices(read.getIndices());
+    auto move = [&](unsigned d, int64_t by) {
+      indices[d] = arith::AddIOp::create(builder, loc, indices[d], number(builder, loc, by));
+    };
+    move(dim, tileExtent(read, dim));
+    if (row)
+      move(beside, row);
+    indices[dim] = arith::MinSIOp::create(builder, loc, indices[dim], last);
+    Value column = indices[inner];
+    for (int64_t at = 0; at < tileExtent(read, inner); at += line) {
+      indices[inner] = arith::AddIOp::create(builder, loc, column, number(builder, loc, at));
+      // Into the second-level cache: a few rows may be more than the first one.
+      memref::PrefetchOp::create(builder, loc, read.getBase(), indices, /*isWrite=*/false,
+                                 /*localityHint=*/2, /*isDataCache=*/true);
+    }
+  }
+}
+
+/// The dim of its rows, of a transposed read of whole lines: rows of its vectors lie across them.
+/// They are in pages of their own.
+static std::optional<unsigned> transposedRows(vector::TransferReadOp read) {
+  constexpr int64_t kPageBytes = 4096;
+  auto type = dyn_cast<MemRefType>(read.getBase().getType());
+  AffineMap map = read.getPermutationMap();
+  if (!type || map.getNumResults() != 2 || !map.isProjectedPermutation() || read.getMask() ||
+      map.getDimPosition(0) + 1 != type.getRank())
+    return std::nullopt;
+  int64_t bits = type.getElementTypeBitWidth(), columns = type.getShape().back();
+  if (bits < 8 || read.getVectorType().getDimSize(0) * bits % (8 * kLineBytes) ||
+      (!ShapedType::isDynamic(columns) && columns * bits / 8 < kPageBytes))
+    return std::nullopt;
+  return map.getDimPosition(1);
+}
+
+/// Prefetches what a transposed tile reads two lines further along its rows.
+static void prefetchAhead(vector::TransferReadOp read, unsigned rows) {
+  constexpr int64_t kAheadBytes = 2 * kLineBytes;
+  auto type = cast<MemRefType>(read.getBase().getType());
+  int64_t ahead = kAheadBytes * 8 / type.getElementTypeBitWidth();
+  // What is read now is asked for first.
+  OpBuilder builder(read->getContext());
+  builder.setInsertionPointAfter(read);
+  Location loc = read.getLoc();
+  unsigned column = type.getRank() - 1;
+  Value end = memref::DimOp::create(builder, loc, read.getBase(), number(builder, loc, column));
+  Value last = arith::SubIOp::create(builder, loc, end, number(builder, loc, 1));
+  SmallVector<Value> indices = read.getIndices();
+  Value next = arith::AddIOp::create(builder, loc, indices[column], number(builder, loc, ahead));
+  indices[column] = arith::MinSIOp::create(builder, loc, next, last);
+  Value first = indices[rows];
+  for (int64_t row = 0; row < read.getVectorType().getDimSize(1); ++row) {
+    indices[rows] = arith::AddIOp::create(builder, loc, first, number(builder, loc, row));
+    memref::PrefetchOp::create(builder, loc, read.getBase(), indices, /*isWrite=*/false,
+                               /*localityHint=*/2, /*isDataCache=*/true);
+  }
+}
+
+namespace {
+struct PrefetchRowsPass : tilewright::impl::PrefetchRowsPassBase<PrefetchRowsPass> {
+  using PrefetchRowsPassBase::PrefetchRowsPassBase;
+  void runOnOperation() override {
+    func::FuncOp func = getOperation();
+    auto access = func->getAttrOfType<ArrayAttr>(kAccessAttr);
+    if (!isKernel(func) || func.isExternal() || !access)
+      return;
+    SmallVector<scf::ForOp> loops = innermostLoops(func);
+    for (scf::ForOp first : loops)
+      for (auto read : llvm::to_vector(first.getBody()->getOps<vector::TransferReadOp>()))
+        if (isOfRows(read))
+          prefetch(first, read, loops, access);
+        else if (std::optional<unsigned> rows = transposedRows(read))
+          prefetchAhead(read, *rows);
+  }
+
+  /// Tiles of rows whose elements lie side by side.
+  static bool isOfRows(vector::TransferReadOp read) {
+    auto type = dyn_cast<MemRefType>(read.getBase().getType());
+    return type && type.getRank() >= 2 && read.getVectorType().getRank() == 2 &&
+           type.getElementTypeBitWidth() >= 8 && read.getPermutationMap().isMinorIdentity() &&
+           !read.getMask() && read.isDimInBounds(1);
+  }
+
+  /// Whether a cache keeps the rows of tiles that loops go along from dim `first` on.
+  bool areKept(vector::TransferReadOp read, unsigned first) {
+    auto type = cast<MemRefType>(read.getBase().getType());
+    int64_t rank = type.getRank(), size = type.getElementTypeBitWidth() / 8;
+    if (first == 0 || first == rank)
+      return false;
+    for (int64_t dim = first; dim < rank; ++dim) {
+      if (type.isDynamicDim(dim))
+        return false;
+      size *= type.getDimSize(dim);
+    }
+    return size * tileExtent(read, first - 1) <= bytes;
+  }
+
+  void prefetch(scf::ForOp first, vector::TransferReadOp read, ArrayRef<scf::ForOp> loops,
+                ArrayAttr access) {
+    vector::TransferReadOp last;
+    LoopPairs nests;
+    bool behind = false;
+    for (scf::ForOp loop : loops) {
+      LoopPairs pairs = pairLoops(first, loop);
+      if (behind && haveCommonSteps(first, loop)) {
+        Twins twins(first, loop, access);
+        for (auto again : loop.getBody()->getOps<vector::TransferReadOp>())
+          if (twins.haveSameTile(read, again)) {
+            last = again;
+            nests = pairs;
+          }
+      } else if (behind && !pairs.empty()) {
+        return;
+      }
+      // Rows that an earlier loop reads have been seen to.
+      if (!behind && !pairs.empty()) {
+        Twins twins(loop, first, access);
+        for (auto before : loop.getBody()->getOps<vector::TransferReadOp>())
+          if (twins.haveSameTile(before, read))
+            return;
+      }
+      behind |= loop == first;
+    }
+    if (!last)
+      return;
+    SmallVector<scf::ForOp> nest(llvm::make_second_range(nests));
+    unsigned dim = firstDimOfRows(last, nest);
+    if (areKept(last, dim))
+      prefetchNext(last, dim);
+  }
+};
+} // namespace

@@ -11,6 +11,11 @@
 //   d0 d1 d2 d3         c2 d2 c3 d3                               a3 b3 c3 d3
 //
 // Longer registers do that in all of their lanes at once; then lanes are exchanged.
+//
+// A tile of several squares is taken apart:
+//
+//   | A |  ->  | A^T B^T |        | A B |  ->  | A^T |
+//   | B |                                      | B^T |
 
 #include "Unroll.h"
 
@@ -97,6 +102,49 @@ static void exchangeLanes(Rows &rows) {
   }
 }
 
+static SmallVector<Value> transposeSquare(OpBuilder &builder, Location loc,
+                                          ArrayRef<Value> values, int64_t bits) {
+  Rows rows{builder, loc, int64_t(values.size()), kLaneBits / bits, llvm::to_vector(values)};
+  transposeInLanes(rows);
+  exchangeLanes(rows);
+  return rows.values;
+}
+
+/// Several rows one after the other: two halves of them, a power of two.
+static Value concatenate(OpBuilder &builder, Location loc, ArrayRef<Value> rows) {
+  if (rows.size() == 1)
+    return rows.front();
+  Value a = concatenate(builder, loc, rows.take_front(rows.size() / 2)),
+        b = concatenate(builder, loc, rows.drop_front(rows.size() / 2));
+  int64_t length = cast<VectorType>(a.getType()).getNumElements();
+  return vector::ShuffleOp::create(builder, loc, a, b,
+                                   llvm::to_vector(llvm::seq<int64_t>(0, 2 * length)));
+}
+
+/// Rows of the transposed tile, square by square of `side` rows.
+static SmallVector<Value> transposeSquares(OpBuilder &builder, Location loc,
+                                           ArrayRef<Value> rows, int64_t columns, int64_t side,
+                                           int64_t bits) {
+  SmallVector<Value> result;
+  for (int64_t column = 0; column < columns; column += side) {
+    // Of a strip of columns, a square below the other.
+    SmallVector<SmallVector<Value>> parts(side);
+    for (size_t first = 0; first < rows.size(); first += side) {
+      SmallVector<Value> square;
+      for (Value row : rows.slice(first, side))
+        square.push_back(columns == side ? row
+                                         : vector::ExtractStridedSliceOp::create(
+                                               builder, loc, row, column, side, /*strides=*/1));
+      for (auto [part, row] :
+           llvm::zip_equal(parts, transposeSquare(builder, loc, square, bits)))
+        part.push_back(row);
+    }
+    for (ArrayRef<Value> part : parts)
+      result.push_back(concatenate(builder, loc, part));
+  }
+  return result;
+}
+
 namespace {
 struct TransposeTile : OpRewritePattern<vector::TransposeOp> {
   TransposeTile(MLIRContext *context) : OpRewritePattern(context, /*benefit=*/4) {}
@@ -110,26 +158,26 @@ struct TransposeTile : OpRewritePattern<vector::TransposeOp> {
     for (int64_t size : type.getShape())
       if (size != 1)
         sizes.push_back(size);
-    if (type.isScalable() || sizes.size() != 2 || order[0] < order[1] || sizes[0] != sizes[1] ||
-        !type.getElementType().isIntOrFloat())
-      return rewriter.notifyMatchFailure(op, "no square tile");
-    int64_t length = sizes[0], bits = type.getElementTypeBitWidth();
-    if (!llvm::isPowerOf2_64(length) || !llvm::isPowerOf2_64(bits) || bits < 8 ||
-        bits > kLaneBits / 2 || length * bits < kLaneBits || length * bits > kLongestBits)
+    if (type.isScalable() || sizes.size() != 2 || order[0] < order[1] ||
+        !type.getElementType().isIntOrFloat() ||
+        !llvm::all_of(sizes, [](int64_t size) { return llvm::isPowerOf2_64(size); }))
+      return rewriter.notifyMatchFailure(op, "no tile of squares");
+    int64_t bits = type.getElementTypeBitWidth(), side = std::min(sizes[0], sizes[1]);
+    if (!llvm::isPowerOf2_64(bits) || bits < 8 || bits > kLaneBits / 2 ||
+        side * bits < kLaneBits || side * bits > kLongestBits)
       return rewriter.notifyMatchFailure(op, "its rows are no registers");
     Location loc = op.getLoc();
-    auto square = VectorType::get(sizes, type.getElementType());
-    Value source = op.getVector();
-    if (type != square)
-      source = vector::ShapeCastOp::create(rewriter, loc, square, source);
-    Rows rows{rewriter, loc, length, kLaneBits / bits, {}};
-    rows.values = getRows(rewriter, loc, source);
-    transposeInLanes(rows);
-    exchangeLanes(rows);
-    Value tile = fromRows(rewriter, loc, square, rows.values);
-    if (result != square)
-      tile = vector::ShapeCastOp::create(rewriter, loc, result, tile);
-    rewriter.replaceOp(op, tile);
+    auto tile = VectorType::get(sizes, type.getElementType());
+    auto transposed = VectorType::get({sizes[1], sizes[0]}, type.getElementType());
+    Value value = op.getVector();
+    if (type != tile)
+      value = vector::ShapeCastOp::create(rewriter, loc, tile, value);
+    value = fromRows(rewriter, loc, transposed,
+                     transposeSquares(rewriter, loc, getRows(rewriter, loc, value), sizes[1],
+                                      side, bits));
+    if (result != transposed)
+      value = vector::ShapeCastOp::create(rewriter, loc, result, value);
+    rewriter.replaceOp(op, value);
     return success();
   }
 };

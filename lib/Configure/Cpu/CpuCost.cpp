@@ -221,6 +221,24 @@ static double maskFactor(const KernelInfo &info, const TilePlan &plan, TargetAtt
   return tile.step == tile.inner && extent > tile.inner && extent % tile.inner ? kMasked : 1;
 }
 
+/// More where the rows that a tile goes along several times, and what it may keep of each
+/// element meanwhile, leave the second-level cache: fewer rows at a time would stay there.
+static double rowsFactor(const KernelInfo &info, const TilePlan &plan, TargetAttr target) {
+  constexpr double kBeyondSecond = 1.25;
+  if (countPasses(info, plan) < 2 || matchContractionByRows(info.getRoot()))
+    return 1;
+  double elements = 1;
+  bool several = false;
+  for (auto [loopClass, tile] : llvm::zip_equal(info.classes, plan.classes)) {
+    elements *= loopClass.parallel ? tile.inner : nominalExtent(loopClass);
+    several |= loopClass.parallel && tile.inner > 1;
+  }
+  double bytes = bytesPerElement(info.getRoot()->getOperand(0).getType());
+  return several && 2 * elements * bytes > target.getFact("l2_bytes", 256 * 1024)
+             ? kBeyondSecond
+             : 1;
+}
+
 double tilewright::estimateCpu(const KernelInfo &info, const TilePlan &plan,
                           TargetAttr target) {
   Counts counts = count(info, plan);
@@ -245,6 +263,8 @@ double tilewright::estimateCpu(const KernelInfo &info, const TilePlan &plan,
     threads = 1;
   double grain = std::ceil(counts.blocks / threads) * threads;
   work += operandCost(info, plan, target);
-  return work * countPasses(info, plan) * grain / counts.blocks + 50 * tiles;
+  return work * rowsFactor(info, plan, target) * countPasses(info, plan) * grain /
+             counts.blocks +
+         50 * tiles;
 }
 

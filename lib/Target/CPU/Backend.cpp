@@ -198,7 +198,7 @@ public:
     pm.addPass(createCallLibrariesPass());
     pm.addNestedPass<func::FuncOp>(createFuseRowLoopsPass());
     KeepComputedRowsPassOptions keep;
-    keep.bytes = target.getFact("l2_bytes", 256 * 1024) / 4;
+    keep.bytes = target.getFact("l2_bytes", 256 * 1024) / 2;
     pm.addNestedPass<func::FuncOp>(createKeepComputedRowsPass(keep));
     pm.addNestedPass<func::FuncOp>(createPrefetchRowsPass({keep.bytes}));
     pm.addNestedPass<func::FuncOp>(createReadPaddingPass());

@@ -31,15 +31,6 @@ using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::cpu;
 
-/// A function that is a polynomial or more.
-static bool isCostly(Operation &op) {
-  return isa_and_present<math::MathDialect>(op.getDialect()) && op.getNumResults() == 1 &&
-         !isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp,
-              math::CountLeadingZerosOp, math::CountTrailingZerosOp, math::CtPopOp, math::FloorOp,
-              math::FmaOp, math::RoundEvenOp, math::SqrtOp, math::RsqrtOp, math::TruncOp>(op) &&
-         isa<VectorType>(op.getResult(0).getType());
-}
-
 /// Vector instructions that compute `value` out of what a loop reads.
 static double stepsOf(Value value, scf::ForOp loop) {
   Operation *op = value.getDefiningOp();

@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The first of several loops over the same row waits for memory, the others find the row in a
-// cache and compute. The last that reads it has the next rows brought there meanwhile:
+// cache and compute. Meanwhile they have the next rows brought there:
 //
 //   scf.for %i … { %v = read %x[%row, %i] … memref.prefetch %x[%row + 2, %i] … }
+//
+// Processors drop what is asked for faster than memory gives it: of the lines of a tile, each
+// loop asks for a part that is as large as its part of the work.
 //
 // A row may have several dims, with a nest of loops over them:
 //
@@ -20,6 +23,8 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+#include <numeric>
 
 namespace tilewright {
 #define GEN_PASS_DEF_PREFETCHROWSPASS
@@ -54,33 +59,64 @@ static int64_t tileExtent(vector::TransferReadOp read, unsigned dim) {
   return dim < outer ? 1 : read.getVectorType().getDimSize(dim - outer);
 }
 
-/// Prefetches the tile that lies in the rows behind those of the tile that `read` reads, where
-/// dims from `first` on are those of a row: a line after the other.
-static void prefetchNext(vector::TransferReadOp read, unsigned first) {
-  auto type = cast<MemRefType>(read.getBase().getType());
+namespace {
+/// A line of a tile, by the elements in front of it.
+struct Line {
+  int64_t row, column;
+};
+} // namespace
+
+static SmallVector<Line> linesOf(vector::TransferReadOp read) {
+  VectorType tile = read.getVectorType();
+  SmallVector<Line> lines;
+  for (int64_t row = 0; row < tile.getDimSize(0); ++row)
+    for (int64_t column = 0; column < tile.getDimSize(1);
+         column += kLineBytes * 8 / tile.getElementTypeBitWidth())
+      lines.push_back({row, column});
+  return lines;
+}
+
+/// Prefetches lines of the tile that lies in the rows behind those of the tile that `read`
+/// reads, where dims from `first` on are those of a row.
+static void prefetchNext(vector::TransferReadOp read, unsigned first, ArrayRef<Line> lines) {
+  if (lines.empty())
+    return;
   OpBuilder builder(read);
   Location loc = read.getLoc();
-  unsigned dim = first - 1, inner = type.getRank() - 1, beside = inner - 1;
+  unsigned dim = first - 1, inner = read.getIndices().size() - 1, beside = inner - 1;
   Value end = memref::DimOp::create(builder, loc, read.getBase(), number(builder, loc, dim));
   Value last = arith::SubIOp::create(builder, loc, end, number(builder, loc, 1));
-  int64_t line = kLineBytes * 8 / type.getElementTypeBitWidth();
-  for (int64_t row = 0; row < tileExtent(read, beside); ++row) {
+  for (Line line : lines) {
     SmallVector<Value> indices(read.getIndices());
     auto move = [&](unsigned d, int64_t by) {
-      indices[d] = arith::AddIOp::create(builder, loc, indices[d], number(builder, loc, by));
+      if (by)
+        indices[d] = arith::AddIOp::create(builder, loc, indices[d], number(builder, loc, by));
     };
-    move(dim, tileExtent(read, dim));
-    if (row)
-      move(beside, row);
+    move(dim, tileExtent(read, dim) + (dim == beside ? line.row : 0));
     indices[dim] = arith::MinSIOp::create(builder, loc, indices[dim], last);
-    Value column = indices[inner];
-    for (int64_t at = 0; at < tileExtent(read, inner); at += line) {
-      indices[inner] = arith::AddIOp::create(builder, loc, column, number(builder, loc, at));
-      // Into the second-level cache: a few rows may be more than the first one.
-      memref::PrefetchOp::create(builder, loc, read.getBase(), indices, /*isWrite=*/false,
-                                 /*localityHint=*/2, /*isDataCache=*/true);
-    }
+    move(beside, dim == beside ? 0 : line.row);
+    move(inner, line.column);
+    // Into the second-level cache: a few rows may be more than the first one.
+    memref::PrefetchOp::create(builder, loc, read.getBase(), indices, /*isWrite=*/false,
+                               /*localityHint=*/2, /*isDataCache=*/true);
   }
+}
+
+/// Vector instructions of a step of `loop`, about.
+static int64_t workOf(scf::ForOp loop) {
+  llvm::SmallDenseSet<Value> varying(loop.getRegionIterArgs().begin(),
+                                     loop.getRegionIterArgs().end());
+  varying.insert(loop.getInductionVar());
+  int64_t work = 0;
+  for (Operation &op : *loop.getBody()) {
+    if (llvm::none_of(op.getOperands(), [&](Value value) { return varying.contains(value); }))
+      continue;
+    varying.insert(op.result_begin(), op.result_end());
+    if (op.getNumResults() == 1 && isa<VectorType>(op.getResult(0).getType()) &&
+        OpTrait::hasElementwiseMappableTraits(&op))
+      work += isCostly(op) ? 12 : isa<CastOpInterface>(op) ? 2 : 1;
+  }
+  return std::max<int64_t>(1, work);
 }
 
 /// The dim of its rows, of a transposed read of whole lines: rows of its vectors lie across them.
@@ -163,18 +199,20 @@ struct PrefetchRowsPass : tilewright::impl::PrefetchRowsPassBase<PrefetchRowsPas
 
   void prefetch(scf::ForOp first, vector::TransferReadOp read, ArrayRef<scf::ForOp> loops,
                 ArrayAttr access) {
-    vector::TransferReadOp last;
+    SmallVector<vector::TransferReadOp> reads = {read};
     LoopPairs nests;
     bool behind = false;
     for (scf::ForOp loop : loops) {
       LoopPairs pairs = pairLoops(first, loop);
       if (behind && haveCommonSteps(first, loop)) {
         Twins twins(first, loop, access);
-        for (auto again : loop.getBody()->getOps<vector::TransferReadOp>())
-          if (twins.haveSameTile(read, again)) {
-            last = again;
-            nests = pairs;
-          }
+        auto again = llvm::find_if(
+            loop.getBody()->getOps<vector::TransferReadOp>(),
+            [&](vector::TransferReadOp other) { return twins.haveSameTile(read, other); });
+        if (again != loop.getBody()->getOps<vector::TransferReadOp>().end()) {
+          reads.push_back(*again);
+          nests = pairs;
+        }
       } else if (behind && !pairs.empty()) {
         return;
       }
@@ -187,12 +225,27 @@ struct PrefetchRowsPass : tilewright::impl::PrefetchRowsPassBase<PrefetchRowsPas
       }
       behind |= loop == first;
     }
-    if (!last)
+    if (nests.empty())
       return;
-    SmallVector<scf::ForOp> nest(llvm::make_second_range(nests));
-    unsigned dim = firstDimOfRows(last, nest);
-    if (areKept(last, dim))
-      prefetchNext(last, dim);
+    SmallVector<scf::ForOp> nest(llvm::make_first_range(nests));
+    unsigned dim = firstDimOfRows(read, nest);
+    if (areKept(read, dim))
+      share(reads, dim);
+  }
+
+  /// Divides the lines of a tile among the loops that read it.
+  static void share(ArrayRef<vector::TransferReadOp> reads, unsigned dim) {
+    SmallVector<Line> lines = linesOf(reads.front());
+    SmallVector<int64_t> work;
+    for (vector::TransferReadOp read : reads)
+      work.push_back(workOf(cast<scf::ForOp>(read->getParentOp())));
+    int64_t total = std::accumulate(work.begin(), work.end(), int64_t(0)), done = 0, from = 0;
+    for (auto [read, own] : llvm::zip_equal(reads, work)) {
+      done += own;
+      int64_t to = int64_t(lines.size()) * done / total;
+      prefetchNext(read, dim, ArrayRef(lines).slice(from, to - from));
+      from = to;
+    }
   }
 };
 } // namespace

@@ -7,6 +7,7 @@
 #define TILEWRIGHT_LIB_TARGET_CPU_ROWLOOPS_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -116,6 +117,15 @@ inline SmallVector<scf::ForOp> innermostLoops(func::FuncOp func) {
       loops.push_back(loop);
   });
   return loops;
+}
+
+/// A function that is a polynomial or more.
+inline bool isCostly(Operation &op) {
+  return isa_and_present<math::MathDialect>(op.getDialect()) && op.getNumResults() == 1 &&
+         !isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp,
+              math::CountLeadingZerosOp, math::CountTrailingZerosOp, math::CtPopOp, math::FloorOp,
+              math::FmaOp, math::RoundEvenOp, math::SqrtOp, math::RsqrtOp, math::TruncOp>(op) &&
+         isa<VectorType>(op.getResult(0).getType());
 }
 
 } // namespace tilewright::cpu

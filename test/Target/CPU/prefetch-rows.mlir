@@ -1,11 +1,13 @@
 // RUN: tilewright-opt %s -tilewright-prefetch-rows=bytes=1024 | FileCheck %s
 
-// The second loop finds its rows in a cache and has the next two brought there.
+// Both loops have the next two rows brought to a cache, each a part as large as its work.
 // CHECK-LABEL: @Twice
 // CHECK: scf.for
+// CHECK-COUNT-1: memref.prefetch %{{.*}}[%{{.*}}, %{{.*}}], read, locality<2>, data : memref<64x128xf32>
 // CHECK-NOT: memref.prefetch
+// CHECK: scf.yield
 // CHECK: scf.for %[[I:.*]] = {{.*}} {
-// CHECK-COUNT-4: memref.prefetch %{{.*}}[%{{.*}}, %{{.*}}], read, locality<2>, data : memref<64x128xf32>
+// CHECK-COUNT-3: memref.prefetch %{{.*}}[%{{.*}}, %{{.*}}], read, locality<2>, data : memref<64x128xf32>
 // CHECK-NOT: memref.prefetch
 // CHECK: return
 func.func private @Twice(%x: memref<64x128xf32>, %r: memref<64x128xf32>, %row: index, %z: vector<2x32xf32>)
@@ -22,7 +24,38 @@ func.func private @Twice(%x: memref<64x128xf32>, %r: memref<64x128xf32>, %row: i
   }
   scf.for %i = %c0 to %c128 step %c32 {
     %v = vector.transfer_read %x[%row, %i], %f1 {in_bounds = [true, true]} : memref<64x128xf32>, vector<2x32xf32>
-    %q = arith.divf %v, %s : vector<2x32xf32>
+    %d = arith.subf %v, %s : vector<2x32xf32>
+    %e = arith.mulf %d, %d : vector<2x32xf32>
+    %q = arith.divf %e, %s : vector<2x32xf32>
+    vector.transfer_write %q, %r[%row, %i] {in_bounds = [true, true]} : vector<2x32xf32>, memref<64x128xf32>
+  }
+  return
+}
+
+// A function takes so long that the other loop asks for nothing.
+// CHECK-LABEL: @Costly
+// CHECK: scf.for
+// CHECK-NOT: memref.prefetch
+// CHECK: scf.yield
+// CHECK: scf.for
+// CHECK-COUNT-4: memref.prefetch
+// CHECK-NOT: memref.prefetch
+// CHECK: return
+func.func private @Costly(%x: memref<64x128xf32>, %r: memref<64x128xf32>, %row: index, %z: vector<2x32xf32>)
+    attributes {tilewright.kernel, tilewright.access = ["read", "write"]} {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %c128 = arith.constant 128 : index
+  %f0 = arith.constant 0.0 : f32
+  %s = scf.for %i = %c0 to %c128 step %c32 iter_args(%a = %z) -> (vector<2x32xf32>) {
+    %v = vector.transfer_read %x[%row, %i], %f0 {in_bounds = [true, true]} : memref<64x128xf32>, vector<2x32xf32>
+    %b = arith.addf %a, %v : vector<2x32xf32>
+    scf.yield %b : vector<2x32xf32>
+  }
+  scf.for %i = %c0 to %c128 step %c32 {
+    %v = vector.transfer_read %x[%row, %i], %f0 {in_bounds = [true, true]} : memref<64x128xf32>, vector<2x32xf32>
+    %e = math.exp %v : vector<2x32xf32>
+    %q = arith.divf %e, %s : vector<2x32xf32>
     vector.transfer_write %q, %r[%row, %i] {in_bounds = [true, true]} : vector<2x32xf32>, memref<64x128xf32>
   }
   return
@@ -66,13 +99,13 @@ func.func private @TooLong(%x: memref<64x256xf32>, %r: memref<64x256xf32>, %row:
 // Rows of two dims, each with a loop: the next group is one further.
 // CHECK-LABEL: @Groups
 // CHECK-SAME: %[[X:.*]]: memref<8x16x4x32xf32>, %{{.*}}, %[[IMAGE:.*]]: index, %[[GROUP:.*]]: index
-// CHECK: scf.for
-// CHECK-NOT: memref.prefetch
-// CHECK: scf.for %[[C:.*]] = %c0 to %c4 step %c2 {
-// CHECK: scf.for %[[I:.*]] = %c0 to %c32 step %c16 {
+// CHECK: scf.for %[[C:.*]] = %c0 to %c4 step %c2 iter_args
+// CHECK: scf.for %[[I:.*]] = %c0 to %c32 step %c16 iter_args
 // CHECK: %[[AFTER:.*]] = arith.addi %[[GROUP]], %c1
 // CHECK: %[[NEXT:.*]] = arith.minsi %[[AFTER]]
-// CHECK: memref.prefetch %[[X]][%[[IMAGE]], %[[NEXT]], %[[C]], %{{.*}}], read, locality<2>, data
+// CHECK: memref.prefetch %[[X]][%[[IMAGE]], %[[NEXT]], %[[C]], %[[I]]], read, locality<2>, data
+// CHECK-NOT: memref.prefetch
+// CHECK: scf.for %[[C:.*]] = %c0 to %c4 step %c2 {
 // CHECK: %[[BELOW:.*]] = arith.addi %[[C]], %c1
 // CHECK: memref.prefetch %[[X]][%[[IMAGE]], %{{.*}}, %[[BELOW]], %{{.*}}], read, locality<2>, data
 // CHECK-NOT: memref.prefetch

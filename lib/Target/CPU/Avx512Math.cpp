@@ -12,12 +12,13 @@
 //   %m = arith.maxnumf %x, %y                     ->  arith.select (cmpf ogt, %x, %y), %x, %y,
 //                                                     which is vmaxps
 //
-// A register holds a table of sixteen numbers, which vpermps looks up: polynomials of a low
-// degree for each sixteenth of the argument's range in place of one for all of it.
+// A register holds a table of sixteen numbers, which vpermps looks up, two of them one for
+// vpermi2ps: polynomials of a low degree for each part of the argument's range in place of one
+// for all of it.
 //
 //   %y = math.exp %x                              ->  2^(n + k / 16) (1 + P(r)), P of degree 3,
 //                                                     2^(k / 16) by k
-//   %y = math.erf %x                              ->  x P(|x| - k / 4), P of degree 5 by the
+//   %y = math.erf %x                              ->  x P(|x| - k / 8), P of degree 4 by the
 //                                                     nearest k
 
 #include "../Math/MathBuilder.h"
@@ -107,12 +108,18 @@ static Value mapRegisters(OpBuilder &builder, Location loc, Value row,
                                                /*strides=*/1);
 }
 
-/// `table[index mod 16]` for each lane of a register.
+/// `table[index mod 16]` for each lane of a register, or, of two registers, `table[index mod 32]`.
 static Value lookUp(OpBuilder &builder, Location loc, ArrayRef<float> table, Value index) {
   auto type = VectorType::get(kLanes, builder.getF32Type());
-  Value numbers =
-      arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, table));
-  return callIntrinsic(builder, loc, "llvm.x86.avx512.permvar.sf.512", type, {numbers, index});
+  auto numbers = [&](ArrayRef<float> part) -> Value {
+    return arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, part));
+  };
+  if (table.size() == kLanes)
+    return callIntrinsic(builder, loc, "llvm.x86.avx512.permvar.sf.512", type,
+                         {numbers(table), index});
+  return callIntrinsic(builder, loc, "llvm.x86.avx512.vpermi2var.ps.512", type,
+                       {numbers(table.take_front(kLanes)), index,
+                        numbers(table.drop_front(kLanes))});
 }
 
 /// An instruction of two registers and, maybe, an immediate number: of all lanes, rounded to
@@ -161,43 +168,53 @@ static Value expOfRegister(OpBuilder &builder, Location loc, Value row) {
                       fma(power, p, power).value, n.value, std::nullopt);
 }
 
-/// erf(a) / a = c[0] + c[1] d + … + c[5] d^5 for a = k / 4 + d, |d| <= 1/8, of each k: relative
+/// erf(a) / a = c[0] + c[1] d + … + c[4] d^4 for a = k / 8 + d, |d| <= 1/16, of each k: relative
 /// error below 2^-28. From kErfEnd on, erf rounds to 1, and so does what comes of it.
 static constexpr double kErfEnd = 3.84;
-static constexpr float kErfTable[][kLanes] = {
-    {1.12837923, 1.10530555, 1.04099977, 0.948207498, 0.842700779, 0.738320112, 0.644070089,
-     0.563812375, 0.497661144, 0.44379434, 0.399837196, 0.363599777, 0.333325952, 0.307690978,
-     0.28571406, 0.266666651},
-    {-2.83378032e-08, -0.181165725, -0.32443434, -0.407035261, -0.427593291, -0.40143919,
-     -0.350093216, -0.292021364, -0.238497078, -0.194067568, -0.159063563, -0.132004902,
-     -0.111062236, -0.0946651623, -0.0816310495, -0.071110867},
-    {-0.376123756, -0.335348725, -0.229913875, -0.100219391, 0.012483459, 0.0846288353,
-     0.114464976, 0.114094824, 0.0985821262, 0.0791103169, 0.0614473224, 0.0474155545,
-     0.0368814841, 0.029098535, 0.0233177394, 0.0189620052},
-    {-9.04556728e-05, 0.10472054, 0.166898757, 0.169340879, 0.125883639, 0.0663251653,
-     0.0161917843, -0.0136781214, -0.0251793489, -0.0255047437, -0.0212389231, -0.0162382741,
-     -0.0120308129, -0.00889315363, -0.00665012933, -0.00505441008},
-    {0.114236727, 0.0886064097, 0.0323598385, -0.0245320424, -0.0562992133, -0.0577499457,
-     -0.0404915512, -0.0197514687, -0.00473105535, 0.00278750481, 0.00501625007, 0.00471193576,
-     0.00366322254, 0.0026514472, 0.00188360841, 0.0013462425},
-    {-0.00998845138, -0.0357242264, -0.0498217121, -0.0377069898, -0.0125309564, 0.0085234018,
-     0.0170098692, 0.0149909696, 0.00887046661, 0.00349080376, 0.000445483107, -0.00070582371,
-     -0.000879171828, -0.000718047726, -0.000514320564, -0.000353996671}};
+static constexpr float kErfTable[][2 * kLanes] = {
+    {1.12837917, 1.12252964, 1.10530556, 1.07764509, 1.04099976, 0.997185411, 0.948207512,
+     0.896085784, 0.842700793, 0.789678428, 0.738320103, 0.689578235, 0.644070098, 0.60211922,
+     0.563812384, 0.529061364, 0.497661133, 0.46933928, 0.443794348, 0.420722973, 0.399837219,
+     0.380874143, 0.363599774, 0.347809442, 0.33332597, 0.319996833, 0.307690984, 0.296295758,
+     0.285714073, 0.275861988, 0.266666636, 0.258064505},
+    {3.83026943e-15, -0.0931548573, -0.181165554, -0.259445864, -0.324434115, -0.373897179,
+     -0.407035076, -0.424389294, -0.427593236, -0.419026193, -0.401439225, -0.377613495,
+     -0.350093287, -0.321013596, -0.292021436, -0.26427501, -0.238497116, -0.215058127,
+     -0.194067585, -0.175459585, -0.159063576, -0.144657624, -0.132004904, -0.120876244,
+     -0.111062235, -0.10237826, -0.0946651642, -0.0877875546, -0.0816310473, -0.0760992453,
+     -0.0711108663, -0.0665972026},
+    {-0.376126159, -0.365645348, -0.335350956, -0.288496376, -0.229913754, -0.165263667,
+     -0.100217451, -0.0397286934, 0.0124856347, 0.0541936134, 0.0846300637, 0.104268043,
+     0.114465092, 0.11707447, 0.114094339, 0.107400819, 0.0985815711, 0.0888630149, 0.0791099572,
+     0.0698712584, 0.06144716, 0.0539598018, 0.0474155137, 0.0417536876, 0.0368814949,
+     0.0326962863, 0.0290985548, 0.0259983761, 0.0233177572, 0.0209906795, 0.0189620163,
+     0.0171860351},
+    {-1.87447055e-12, 0.0552828543, 0.104546453, 0.142760692, 0.166655882, 0.175119001,
+     0.169156944, 0.151477431, 0.125822357, 0.0962270824, 0.0663665415, 0.0391031745, 0.0162746644,
+     -0.00129177927, -0.0136049798, -0.0212529054, -0.0251360116, -0.0262420329, -0.0254876558,
+     -0.0236300841, -0.021236718, -0.0186946422, -0.0162417052, -0.0140046445, -0.0120351018,
+     -0.0103387919, -0.00889665997, -0.00767878405, -0.00665264208, -0.00578746667, -0.00505613957,
+     -0.00443568756},
+    {0.112680591, 0.106458416, 0.0888992144, 0.0628347257, 0.0323289243, 0.00180508391,
+     -0.0248047458, -0.0447114479, -0.0565943727, -0.0605790795, -0.057908757, -0.0505159503,
+     -0.0404984351, -0.0297433836, -0.019679247, -0.0111895264, -0.0046532463, -6.1885406e-05,
+     0.00283748404, 0.00441076605, 0.00503809114, 0.00505333639, 0.00471718587, 0.00421394323,
+     0.00366188463, 0.003128999, 0.00264870344, 0.00223285721, 0.00188125471, 0.00158786953,
+     0.00134457765, 0.00114314661}};
 
 static Value erfOfRegister(OpBuilder &builder, Location loc, Value row) {
   using tilewright::math::Float;
   tilewright::math::MathBuilder m(builder, loc, row.getType());
-  Float x = m(row);
-  x = select(x > m(kErfEnd), m(kErfEnd), x);
-  x = select(x < m(-kErfEnd), m(-kErfEnd), x);
+  Float x = m(row), a = abs(x);
+  a = select(a > m(kErfEnd), m(kErfEnd), a);
   // The nearest k is in the low bits.
-  Float a = abs(x), shifted = fma(a, m(4), m(0x1p23));
-  Float d = fma(m(0x1p23) - shifted, m(0.25), a);
+  Float shifted = fma(a, m(8), m(0x1p23));
+  Float d = fma(m(0x1p23) - shifted, m(0.125), a);
   Value index = m.toBits(shifted).value;
   Float p = m(lookUp(builder, loc, kErfTable[std::size(kErfTable) - 1], index));
   for (ArrayRef<float> table : llvm::reverse(ArrayRef(kErfTable).drop_back()))
     p = fma(p, d, m(lookUp(builder, loc, table, index)));
-  return (x * p).value;
+  return (copysign(a, x) * p).value;
 }
 
 //===----------------------------------------------------------------------===//

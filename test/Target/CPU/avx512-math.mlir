@@ -95,10 +95,10 @@ func.func private @Greatest(%x: vector<16xf32>, %m: f32) -> f32 attributes {tile
   return %r : f32
 }
 
-// A polynomial for each sixteenth of the range, whose coefficients are looked up in registers.
+// A polynomial for each part of the range, whose coefficients are looked up in two registers.
 // CHECK-LABEL: @Erf
 // CHECK-NOT: math.erf
-// CHECK-COUNT-12: llvm.call_intrinsic "llvm.x86.avx512.permvar.sf.512"(%{{.*}}, %{{.*}}) : (vector<16xf32>, vector<16xi32>) -> vector<16xf32>
+// CHECK-COUNT-10: llvm.call_intrinsic "llvm.x86.avx512.vpermi2var.ps.512"(%{{.*}}, %{{.*}}, %{{.*}}) : (vector<16xf32>, vector<16xi32>, vector<16xf32>) -> vector<16xf32>
 // CHECK-NOT: llvm.call_intrinsic
 // CHECK: return
 func.func private @Erf(%x: vector<32xf32>) -> vector<32xf32> attributes {tilewright.kernel} {

@@ -207,9 +207,9 @@ static Value erfOfRegister(OpBuilder &builder, Location loc, Value row) {
   tilewright::math::MathBuilder m(builder, loc, row.getType());
   Float x = m(row), a = abs(x);
   a = select(a > m(kErfEnd), m(kErfEnd), a);
-  // The nearest k is in the low bits.
-  Float shifted = fma(a, m(8), m(0x1p23));
-  Float d = fma(m(0x1p23) - shifted, m(0.125), a);
+  // The nearest k is in the low bits, whose unit is 1/8. Additions have units of their own on
+  // some processors, where multiply-adds wait for each other.
+  Float shifted = a + m(0x1p20), d = a - (shifted - m(0x1p20));
   Value index = m.toBits(shifted).value;
   Float p = m(lookUp(builder, loc, kErfTable[std::size(kErfTable) - 1], index));
   for (ArrayRef<float> table : llvm::reverse(ArrayRef(kErfTable).drop_back()))

@@ -102,7 +102,8 @@ static void prefetchNext(vector::TransferReadOp read, unsigned first, ArrayRef<L
   }
 }
 
-/// Vector instructions of a step of `loop`, about.
+/// Vector instructions of a step of `loop`, about; a vector comes from the second-level cache in
+/// two cycles.
 static int64_t workOf(scf::ForOp loop) {
   llvm::SmallDenseSet<Value> varying(loop.getRegionIterArgs().begin(),
                                      loop.getRegionIterArgs().end());
@@ -112,8 +113,10 @@ static int64_t workOf(scf::ForOp loop) {
     if (llvm::none_of(op.getOperands(), [&](Value value) { return varying.contains(value); }))
       continue;
     varying.insert(op.result_begin(), op.result_end());
-    if (op.getNumResults() == 1 && isa<VectorType>(op.getResult(0).getType()) &&
-        OpTrait::hasElementwiseMappableTraits(&op))
+    if (isa<vector::TransferReadOp>(op))
+      work += 2;
+    else if (op.getNumResults() == 1 && isa<VectorType>(op.getResult(0).getType()) &&
+             OpTrait::hasElementwiseMappableTraits(&op))
       work += isCostly(op) ? 12 : isa<CastOpInterface>(op) ? 2 : 1;
   }
   return std::max<int64_t>(1, work);
@@ -233,15 +236,20 @@ struct PrefetchRowsPass : tilewright::impl::PrefetchRowsPassBase<PrefetchRowsPas
       share(reads, dim);
   }
 
-  /// Divides the lines of a tile among the loops that read it.
+  /// Divides the lines of a tile among the loops that read it. One with little of the work, next
+  /// to one that computes exponentials, is over too soon to ask for anything.
   static void share(ArrayRef<vector::TransferReadOp> reads, unsigned dim) {
+    constexpr int64_t kLeastShare = 6;
     SmallVector<Line> lines = linesOf(reads.front());
     SmallVector<int64_t> work;
     for (vector::TransferReadOp read : reads)
       work.push_back(workOf(cast<scf::ForOp>(read->getParentOp())));
     int64_t total = std::accumulate(work.begin(), work.end(), int64_t(0)), done = 0, from = 0;
     for (auto [read, own] : llvm::zip_equal(reads, work)) {
-      done += own;
+      if (kLeastShare * own >= total)
+        done += own;
+      if (read == reads.back())
+        done = total;
       int64_t to = int64_t(lines.size()) * done / total;
       prefetchNext(read, dim, ArrayRef(lines).slice(from, to - from));
       from = to;

@@ -79,10 +79,11 @@ def KeepComputedRowsPass : Pass<"tilewright-keep-computed-rows", "::mlir::func::
 }
 
 def PrefetchRowsPass : Pass<"tilewright-prefetch-rows", "::mlir::func::FuncOp"> {
-  let summary = "the last of several loops over a row prefetches the next";
+  let summary = "loops over the same row prefetch the next";
   let description = [{
-    Where loops one after the other read the same rows of a matrix, the first of them waits
-    for memory. The last that reads these rows prefetches those of the next tile.
+    Where loops, or nests of loops, one after the other read the same rows, the first of them
+    would wait for memory. Those that read these rows prefetch those of the next tile, each a
+    part of its lines that is as large as the loop's part of the work.
   }];
   let options = [Option<"bytes", "bytes", "int64_t", "256 * 1024",
                         "the most that the rows of a tile may have">];
@@ -92,8 +93,9 @@ def PrefetchRowsPass : Pass<"tilewright-prefetch-rows", "::mlir::func::FuncOp"> 
 def Avx512MathPass : Pass<"tilewright-avx512-math", "::mlir::func::FuncOp"> {
   let summary = "functions of f32 that AVX-512 has instructions for";
   let description = [{
-    Greatest and least numbers, and powers of two in exponentials, become calls of LLVM's
-    intrinsics. Their values are those of the expansions.
+    Greatest and least numbers become calls of LLVM's intrinsics, or comparisons where one
+    operand is never NaN. Exponentials and the error function look up numbers in registers;
+    their errors are within the bounds of the expansions.
   }];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::LLVM::LLVMDialect",
                            "mlir::math::MathDialect", "mlir::ub::UBDialect",

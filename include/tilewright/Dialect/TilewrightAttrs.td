@@ -58,7 +58,8 @@ def Tilewright_LoweringConfigAttr
     the root op (its iteration space, in order).
 
       * `block`: tile of one thread block per loop; for reduction loops the
-        step of the sequential loop. 0 means the whole dim in one tile.
+        step of the sequential loop (of a reduction by a body of its own: terms that are
+        read before the first is taken). 0 means the whole dim in one tile.
       * `warps`: how the block's warps are spread over the rows and columns of a
         contraction (of warp_specialized those that multiply, four a warpgroup; a
         warpgroup that copies comes on top); elsewhere their product counts, and layouts follow memory.
@@ -101,7 +102,8 @@ def Tilewright_LoweringConfigAttr
     what is reduced along the keys stays in a warp. With an instruction of warpgroups
     (`wgmma.…`, that of the scores; the product with the values has all of their columns)
     another warpgroup copies queries, keys and values, keys and values `stages` steps
-    ahead; `registers` and `tma_store` are as above.
+    ahead; `registers`, `persistent` and `tma_store` are as above. `raster` heads lie side
+    by side: 1, a head's blocks of queries are neighbours.
 
     ```mlir
     #tilewright.lowering_config<strategy = simt_contraction,

@@ -12,9 +12,9 @@
 //   %i = arith.muli %a, %b : index
 //
 // Both sides are computed; an integer division of the side that is not taken
-// divides by one. Short loops of known bounds are unrolled. Arithmetic on floats of 8 bits is done in f32 and rounded,
-// and what a reduction subtracts from its accumulator is added with the other
-// sign.
+// divides by one. Short loops of known bounds are unrolled. Arithmetic on floats
+// of 8 bits is done in f32 and rounded, and what a reduction subtracts from its
+// accumulator is added with the other sign.
 
 #include "tilewright/Dialect/Float8.h"
 #include "tilewright/Normalize/Normalize.h"

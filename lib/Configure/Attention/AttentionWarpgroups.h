@@ -22,7 +22,8 @@ planAttentionByWarpgroups(AttentionOp op, LoweringConfigAttr config, TargetAttr 
 llvm::SmallVector<LoweringConfigAttr> listAttentionByWarpgroups(AttentionOp op,
                                                                 TargetAttr target);
 
-/// Why blocks of so many queries do not compute one tile after the other by default; empty if they do.
+/// Why blocks of so many queries do not compute one tile after the other by default; empty if
+/// they do.
 std::string whyNotPersistent(AttentionOp op, TargetAttr target, int64_t queries);
 /// The `raster` of blocks that do.
 int64_t headsSideBySide(AttentionOp op, TargetAttr target);

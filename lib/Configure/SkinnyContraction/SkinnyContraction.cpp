@@ -152,7 +152,8 @@ int64_t SkinnyContraction::liveBytes(const KernelInfo &info, LoweringConfigAttr 
   bool beside = runsAlongSum(largerOperand(info, *matchProduct(info.getRoot())));
   return inputBytes(info, config, plan) + loneElementBytes(info, plan) +
          resultBytes(info, plan) +
-         elements * std::max<int64_t>(1, info.rootProducts.size()) * (computed ? 4 : beside ? 2 : 1) *
+         elements * std::max<int64_t>(1, info.rootProducts.size()) *
+             (computed ? 4 : beside ? 2 : 1) *
              bytesPerElement(info.getRoot().getDpsInits()[0].getType());
 }
 

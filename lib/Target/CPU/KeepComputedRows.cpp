@@ -5,9 +5,12 @@
 // transcendental function, or a few steps, cost more than a store to a cache and a load:
 // their values are kept, a tile for each step of the loop, where a row of them fits there.
 //
-//   scf.for %i … { %e = math.exp %d, sum }         %rows = memref.alloca : memref<128x2x64xf32>
-//   scf.for %i … { %e = math.exp %d, write }  ->   scf.for %i … { %e = math.exp %d, sum, write to %rows }
-//                                                  scf.for %i … { %e = read %rows, write }
+//   scf.for %i … { %e = math.exp %d, sum }
+//   scf.for %i … { %e = math.exp %d, write }
+// becomes
+//   %rows = memref.alloca : memref<128x2x64xf32>
+//   scf.for %i … { %e = math.exp %d, sum, write to %rows }
+//   scf.for %i … { %e = read %rows, write }
 
 #include "RowLoops.h"
 

@@ -23,13 +23,16 @@
 //   … the last step's second product …
 //
 // Powers are cast to the instruction's type behind the second wait: until then the
-// registers of the step before are read.
+// registers of the step before are read. Where registers are left it is the next step that casts
+// them, before its first product starts: an operand in registers that one loop leaves to another
+// (masked steps behind others) is moved in each step, for it has to lie in a row.
 
 #include "tilewright/Dialect/Rings.h"
 #include "tilewright/Pipeline/Pipeline.h"
 #include "tilewright/Tile/Tile.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -55,6 +58,8 @@ struct Step {
   /// What the back takes from the front, and of these what is cast to its operand.
   SetVector<Value> crossing;
   arith::TruncFOp cast;
+  /// Whether the next step casts.
+  bool castsNext = false;
 };
 
 class Overlap {
@@ -84,6 +89,19 @@ static MmaWaitOp waitOf(MmaOp product) {
   return wait && wait->getBlock() == product->getBlock() && wait.getNumOperands() == 1
              ? wait
              : MmaWaitOp();
+}
+
+/// Whether a thread holds few sums of both products: of 128 and more, powers that have not been
+/// cast were spilled; so they were of 96 where the role reads of memory where its loops end.
+static bool leavesRegisters(scf::ForOp loop, const Step &step) {
+  constexpr int64_t kLanes = 32;
+  auto role = loop->getParentOfType<WarpsOp>();
+  bool readsEnds =
+      role.walk([](memref::LoadOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  int64_t sums = 0;
+  for (MmaOp product : {step.first, step.second})
+    sums += cast<VectorType>(product.getType()).getNumElements();
+  return sums <= (readsEnds ? 80 : 96) * kLanes * int64_t(role.getCount());
 }
 
 static std::optional<Step> findStep(scf::ForOp loop) {
@@ -134,6 +152,12 @@ static std::optional<Step> findStep(scf::ForOp loop) {
   step.cast = step.second.getA().getDefiningOp<arith::TruncFOp>();
   if (step.cast && (!step.crossing.contains(step.cast.getResult()) || !step.cast->hasOneUse()))
     step.cast = {};
+  if (step.cast && leavesRegisters(loop, step)) {
+    step.castsNext = true;
+    step.crossing.remove(step.cast.getResult());
+    step.crossing.insert(step.cast.getIn());
+    step.back.insert(step.cast);
+  }
   return step;
 }
 
@@ -177,6 +201,8 @@ void Overlap::writeBody(OpBuilder &b, ValueRange arguments, IRMapping &front) {
   Location loc = loop.getLoc();
   IRMapping back = mapBack(arguments);
   Operation *done = step.secondDone;
+  if (step.castsNext)
+    b.clone(*step.cast, back);
   for (Operation &op : loop.getBody()->without_terminator()) {
     if (step.back.contains(&op) || &op == step.cast)
       continue;
@@ -185,7 +211,8 @@ void Overlap::writeBody(OpBuilder &b, ValueRange arguments, IRMapping &front) {
       continue;
     }
     for (Operation &later : loop.getBody()->without_terminator())
-      if (step.back.contains(&later) && !isa<ReleaseOp>(later) && &later != done)
+      if (step.back.contains(&later) && !isa<ReleaseOp>(later) && &later != done &&
+          &later != step.cast)
         b.clone(later, back);
     auto wait = cast<MmaWaitOp>(b.clone(op, front));
     wait.setPending(1);
@@ -197,7 +224,9 @@ void Overlap::writeBody(OpBuilder &b, ValueRange arguments, IRMapping &front) {
   for (Operation *op : step.back)
     if (isa<ReleaseOp>(op))
       b.clone(*op, back);
-  if (step.cast) {
+  if (step.castsNext) {
+    front.map(step.cast.getIn(), wait.getResult(1));
+  } else if (step.cast) {
     IRMapping late(front);
     late.map(step.cast.getIn(), wait.getResult(1));
     b.clone(*step.cast, late);

@@ -49,6 +49,16 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_90a", "nvvm",
     return %o : tensor<32x512x64xf16>
   }
 
+  // CHECK-LABEL: func.func private @heads(
+  // CHECK-SAME: "a block computes one tile: a causal mask makes some take longer, which many heads even out, or heads side by side; how many there are is not known"
+  // CHECK-NOT: persistent = true
+  func.func private @heads(%q: tensor<?x8192x64xf16>, %out: tensor<?x8192x64xf16>) -> tensor<?x8192x64xf16>
+      attributes {tilewright.kernel, tilewright.access = ["read", "write"]} {
+    %o = tilewright.attention ins(%q, %q, %q : tensor<?x8192x64xf16>, tensor<?x8192x64xf16>, tensor<?x8192x64xf16>)
+        outs(%out : tensor<?x8192x64xf16>) {indexing_maps = [#q, #k, #v, #o], causal = "top_left"} -> tensor<?x8192x64xf16>
+    return %o : tensor<?x8192x64xf16>
+  }
+
   // CHECK-LABEL: func.func private @lengths(
   // CHECK-SAME: "a block computes one tile: numbers of keys that are known at run time alone may differ from block to block"
   // CHECK-NOT: persistent = true

@@ -106,8 +106,8 @@ namespace {
 struct FuseRowLoopsPass : tilewright::impl::FuseRowLoopsPassBase<FuseRowLoopsPass> {
   void runOnOperation() override {
     func::FuncOp func = getOperation();
-    auto access = func->getAttrOfType<ArrayAttr>(kAccessAttr);
-    if (!isKernel(func) || func.isExternal() || !access)
+    ArrayAttr access = accessOfKernel(func);
+    if (!access)
       return;
     SmallVector<scf::ForOp> loops = innermostLoops(func);
     for (size_t i = 0; i + 1 < loops.size();) {

@@ -112,8 +112,8 @@ struct KeepComputedRowsPass : tilewright::impl::KeepComputedRowsPassBase<KeepCom
   using KeepComputedRowsPassBase::KeepComputedRowsPassBase;
   void runOnOperation() override {
     func::FuncOp func = getOperation();
-    auto access = func->getAttrOfType<ArrayAttr>(kAccessAttr);
-    if (!isKernel(func) || func.isExternal() || !access)
+    ArrayAttr access = accessOfKernel(func);
+    if (!access)
       return;
     SmallVector<scf::ForOp> loops = innermostLoops(func);
     kept.clear();

@@ -166,8 +166,8 @@ struct PrefetchRowsPass : tilewright::impl::PrefetchRowsPassBase<PrefetchRowsPas
   using PrefetchRowsPassBase::PrefetchRowsPassBase;
   void runOnOperation() override {
     func::FuncOp func = getOperation();
-    auto access = func->getAttrOfType<ArrayAttr>(kAccessAttr);
-    if (!isKernel(func) || func.isExternal() || !access)
+    ArrayAttr access = accessOfKernel(func);
+    if (!access)
       return;
     SmallVector<scf::ForOp> loops = innermostLoops(func);
     for (scf::ForOp first : loops)

@@ -6,6 +6,8 @@
 #ifndef TILEWRIGHT_LIB_TARGET_CPU_ROWLOOPS_H
 #define TILEWRIGHT_LIB_TARGET_CPU_ROWLOOPS_H
 
+#include "tilewright/Dialect/Tilewright.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -15,6 +17,12 @@
 
 namespace tilewright::cpu {
 using namespace mlir;
+
+/// How a kernel accesses its arguments; null: `func` is none whose loops passes here look at.
+inline ArrayAttr accessOfKernel(func::FuncOp func) {
+  return isKernel(func) && !func.isExternal() ? func->getAttrOfType<ArrayAttr>(kAccessAttr)
+                                              : ArrayAttr();
+}
 
 /// Of an argument that the kernel does not write.
 inline bool isReadOfInput(Operation *op, ArrayAttr access) {

@@ -149,7 +149,7 @@ def persistent():
     yield case("persistent_mask", sizes(9, 150, 170, 32), mask=(F16, "hij"), pinned=pin([64, 32], 1, F16))
     yield case("persistent_tokens_first", sizes(9, 150, 170, 128), tokens_first=True, pinned=pin([64, 32], 1, F16))
     # Of unknown sizes without being asked.
-    yield case("persistent_any", sizes(9, 150, 170, 64), True, causal="bottom_right", lse=True,
+    yield case("persistent_any", sizes(9, 150, 170, 64), True, lse=True,
                more=({"h": 1, "i": 1, "j": 1}, {"h": 3, "i": 1700, "j": 70}, {"j": 0}, {"i": 0}, {"h": 0}))
 
 

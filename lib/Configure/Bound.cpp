@@ -68,6 +68,18 @@ static double usableBy(double cluster, const ChipFacts &chip) {
                                            : known->second;
 }
 
+/// Share of the time that memory is asked, where each of so many blocks by turns asks it, for
+/// `asking` cycles if it has its share of the memory for itself, and is busy or waits for other
+/// things for `else`: one server and customers that come back, at random.
+static double askedShare(double blocks, double asking, double otherwise) {
+  double idle = 1, term = 1;
+  for (double others = blocks; others >= 1; --others) {
+    term *= others * asking / std::max(1.0, otherwise);
+    idle += term;
+  }
+  return 1 - 1 / idle;
+}
+
 /// Cycles that device memory takes.
 static double memoryCycles(const BlockWork &work, double atWork,
                            const ChipFacts &chip) {
@@ -117,6 +129,13 @@ Bound tilewright::boundOf(const BlockWork &work, const ChipFacts &chip) {
   // Nobody asks for anything while all blocks fill their rings' first stages,
   // or store; nor does the only one of a multiprocessor that is not persistent,
   // each time.
+  if (work.takesTurns) {
+    double given = memory - chip.cyclesMemory;
+    double asking = given / std::max(1.0, work.blocks / machine);
+    memory = std::max(given / askedShare(std::min(most, bound.resident), asking,
+                                         latency - work.copying),
+                      given + latency);
+  }
   if (inRing) {
     double turns =
         work.persistent || bound.resident > 1 ? 1 : std::max(1.0, bound.waves);

@@ -36,6 +36,11 @@ struct BlockWork {
   /// So many persistent blocks share the steps of all tiles evenly, whatever the number of
   /// tiles; 0: each tile, or part of one, is some block's.
   double shared = 0;
+  /// A block asks for what it reads, computes and writes, one after the other: what it waits for
+  /// and computes is covered by other blocks alone.
+  bool takesTurns = false;
+  /// Of its latency, cycles in which copies that go ahead of its steps are under way.
+  double copying = 0;
   /// Of one block; registers of one thread, bytes.
   double threads = 32, registers = 32, sharedBytes = 0;
   /// Cycles of its multiprocessor, by resource. `Port`: what goes through to L2.

@@ -446,11 +446,15 @@ BlockWork Counter::count() {
   countOperands();
   issue(kAround);
   work.around += kAround * chip.cyclesArithmetic;
+  double inRoot = 0;
   for (linalg::LinalgOp op : info.ops) {
+    double before = work.latency;
     if (isProduct(op))
       strategy.countProduct(*this, op);
     else
       countBody(op);
+    if (op == info.getRoot())
+      inRoot = work.latency - before;
   }
   if (plan.clusterSum)
     countClusterSum();
@@ -460,6 +464,7 @@ BlockWork Counter::count() {
                         : config.getStrategy() == Strategy::MatrixUnit      ? kByThreads
                                                                             : 1;
   if (products.empty()) {
+    work.takesTurns = !matchProduct(info.getRoot());
     // Each step begins with its loads.
     double steps = 1;
     for (auto [number, loopClass] : llvm::enumerate(info.classes))
@@ -468,7 +473,9 @@ BlockWork Counter::count() {
     double passes = countPasses(info, plan), again = passes - 1;
     SmallVector<OpOperand *> kept = keptRows(info, config);
     // … which copies that go ahead of the steps wait for in turns,
-    work.latency += keptWait(kept, steps).value_or(steps * loadCycles());
+    std::optional<double> copying = keptWait(kept, steps);
+    work.copying = copying ? *copying + inRoot : 0;
+    work.latency += copying.value_or(steps * loadCycles());
     // … from shared memory where rows stay there.
     work.latency += steps * again * (kept.empty() ? loadCycles() : chip.cyclesShared);
     issue(steps * passes * kPerStep);

@@ -9,7 +9,8 @@
 //   %r = linalg.generic {maps = [(m,n,k)->(m,k), (m,n,k)->(k,n),
 //                        (m,n,k)->(m,n)]} ins(%a, %b) outs(%c) { mul; add }
 //
-// linalg.softmax is decomposed (maximum, exp of difference, sum, quotient),
+// linalg.softmax is decomposed (maximum, exp of difference, sum, quotient; of f16, bf16 and 8-bit
+// floats in f32),
 // tensor.concat puts its operands into windows of a new tensor, tensor.pad with a
 // value that is no constant its source into a window of a filled one, and whatever
 // has one value everywhere becomes linalg.fill.
@@ -19,6 +20,7 @@
 #include "tilewright/Dialect/Padding.h"
 #include "tilewright/Normalize/Normalize.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 
@@ -124,6 +126,24 @@ static void fillWithLeast(RewriterBase &rewriter, linalg::FillOp fill) {
   rewriter.modifyOpInPlace(fill, [&] { fill.getInputsMutable().assign(least); });
 }
 
+linalg::SoftmaxOp tilewright::widenSoftmax(RewriterBase &rewriter, linalg::SoftmaxOp op) {
+  auto type = cast<RankedTensorType>(op.getInput().getType());
+  if (type.getElementTypeBitWidth() >= 32)
+    return {};
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(op);
+  Location loc = op.getLoc();
+  auto wide = cast<RankedTensorType>(type.clone(rewriter.getF32Type()));
+  Value input = arith::ExtFOp::create(rewriter, loc, wide, op.getInput());
+  Value init = tensor::EmptyOp::create(
+      rewriter, loc, tensor::getMixedSizes(rewriter, loc, op.getInput()), wide.getElementType());
+  auto softmax =
+      linalg::SoftmaxOp::create(rewriter, loc, wide, input, init, op.getDimension());
+  rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, op.getResult().front().getType(),
+                                               softmax.getResult().front());
+  return softmax;
+}
+
 static LogicalResult decomposeSoftmax(RewriterBase &rewriter,
                                       linalg::SoftmaxOp op) {
   if (!op.hasPureTensorSemantics())
@@ -134,6 +154,8 @@ static LogicalResult decomposeSoftmax(RewriterBase &rewriter,
            << "has elements of type " << element
            << ", and a softmax is of floats; convert them first "
               "(arith.sitofp)";
+  if (linalg::SoftmaxOp wide = widenSoftmax(rewriter, op))
+    op = wide;
   rewriter.setInsertionPoint(op);
   Operation *before = op->getPrevNode();
   FailureOr<SmallVector<Value>> parts = op.decomposeOperation(rewriter);

@@ -38,6 +38,11 @@ mlir::LogicalResult decomposeTensorOps(mlir::func::FuncOp func);
 mlir::Value computePack(mlir::OpBuilder &b, mlir::linalg::PackOp op);
 mlir::Value computeUnpack(mlir::OpBuilder &b, mlir::linalg::UnPackOp op);
 
+/// Computes a softmax of floats of fewer than 32 bits in f32, where sums of long rows are finite
+/// and precise, and rounds once: `op` becomes one of f32 between casts, which is returned; null
+/// where it has 32 bits or more.
+mlir::linalg::SoftmaxOp widenSoftmax(mlir::RewriterBase &rewriter, mlir::linalg::SoftmaxOp op);
+
 /// True for names of ops that are said by others, here and in the stage `input`.
 bool isDecomposed(mlir::OperationName name);
 

@@ -22,6 +22,9 @@ static constexpr int64_t kRowAccesses[] = {1, 2, 4, 8};
 /// keeps: of 128 registers, which is what so many threads have, half.
 static constexpr int64_t kRowWarps = 16, kMostHeld = 64, kWideSubgroup = 64;
 
+/// … and of a block that holds a part of a row: several of fewer warps compute by turns.
+static constexpr int64_t kSharedWarps[] = {8, kRowWarps};
+
 /// Warps of a block whose rows are in shared memory, which few blocks share, and accesses of
 /// a thread in a step.
 static constexpr int64_t kKeptWarps[] = {4, 8, 16, 32}, kKeptAccesses[] = {1, 2, 4};
@@ -100,8 +103,8 @@ tilewright::enumerateReduction(const KernelInfo &info, TargetAttr target) {
     mostWalked = std::min(mostWalked, kMostHeld / 4);
   for (int64_t accesses = 1; accesses * width <= mostHeld; accesses *= 2)
     for (LoweringConfigAttr config :
-         enumerateTiles(info, target, kRowWarps, accesses)) {
-      if (accesses * width <= mostWalked)
+         enumerateTiles(info, target, kSharedWarps, accesses)) {
+      if (accesses * width <= mostWalked && llvm::product_of(config.getWarps()) == kRowWarps)
         addUnique(configs, config);
       // … of all blocks of a cluster, where they are still longer.
       if (LoweringConfigAttr shared = withSharedRows(info, config, target))

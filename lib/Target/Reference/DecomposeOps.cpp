@@ -31,6 +31,9 @@ struct DecomposeSoftmax : OpRewritePattern<linalg::SoftmaxOp> {
                                 PatternRewriter &rewriter) const override {
     if (!op.hasPureTensorSemantics())
       return rewriter.notifyMatchFailure(op, "not on tensors");
+    if (linalg::SoftmaxOp wide = widenSoftmax(rewriter, op))
+      op = wide;
+    rewriter.setInsertionPoint(op);
     FailureOr<SmallVector<Value>> results = op.decomposeOperation(rewriter);
     if (failed(results))
       return failure();

@@ -66,9 +66,9 @@ void tilewright::registerReferenceDialects(DialectRegistry &registry) {
 
 /// Everything up to loops over memrefs.
 static void buildLoops(OpPassManager &pm, bool bounds) {
+  pm.addPass(createDecomposeOpsPass());
   // arith and math on tensors.
   pm.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
-  pm.addPass(createDecomposeOpsPass());
   pm.addNestedPass<func::FuncOp>(createLinalgGeneralizeNamedOpsPass());
   pm.addPass(createWidenAccumulatorsPass());
   pm.addPass(bufferization::createEmptyTensorToAllocTensorPass());

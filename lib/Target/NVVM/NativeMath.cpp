@@ -6,8 +6,13 @@
 //
 //   %p = math.exp2 %x fastmath<afn> : f32     ->    ex2.approx.ftz.f32
 //   %m = arith.maxnumf %x, %y : f32           ->    max.f32
+//   %e = math.exp %x : f32                    ->    seven multiplications and additions around
+//                                                   ex2.approx.ftz.f32 of [-1/2, 1/2]
+//   %q = arith.divf %x, %y : f32              ->    div.full.f32, where only products, and what
+//                                                   rounds to 16 bits, are made of %q
 //
-// ex2.approx is within 2^-22 of the result, relatively; a power below 2^-126 is zero.
+// ex2.approx is within 2^-22 of the result, relatively; a power below 2^-126 is zero. An
+// exponential is within 2.4 units in the last place, div.full.f32 within 2.
 
 #include "tilewright/Target/NVVM/Passes.h"
 
@@ -34,6 +39,77 @@ template <typename Intrinsic, typename Op> static void replace(Op op) {
   op.erase();
 }
 
+static Value callIntrinsic(OpBuilder &b, Location loc, StringRef name, ValueRange operands) {
+  return LLVM::CallIntrinsicOp::create(b, loc, b.getF32Type(), b.getStringAttr(name), operands)
+      .getResult(0);
+}
+
+/// The f32 values of operands that have 16 bits.
+static Value widen(OpBuilder &b, Location loc, Value value) {
+  return value.getType().isF32() ? value
+                                 : arith::ExtFOp::create(b, loc, b.getF32Type(), value);
+}
+
+/// Replaces `op` by `value`, which is f32, as its type has it.
+static void replaceBy(OpBuilder &b, Operation *op, Value value) {
+  Type type = op->getResult(0).getType();
+  if (!type.isF32())
+    value = arith::TruncFOp::create(b, op->getLoc(), type, value);
+  op->getResult(0).replaceAllUsesWith(value);
+  op->erase();
+}
+
+static bool isUpToSingle(Type type) { return type.isF16() || type.isBF16() || type.isF32(); }
+
+/// e^x = 2^n 2^f, n the integer next to x log2(e), at most 126 either way: what is beyond stays in
+/// f, so that powers below the normal numbers, infinities and NaN are what they are. n comes from
+/// the last bits of a sum with a number of 2^23 and more, and those are the exponent of 2^n.
+static void expandExp(math::ExpOp op) {
+  if (!isUpToSingle(op.getType()))
+    return;
+  OpBuilder b(op);
+  Location loc = op.getLoc();
+  auto number = [&](float value) -> Value {
+    return arith::ConstantOp::create(b, loc, b.getF32FloatAttr(value));
+  };
+  auto fma = [&](Value x, Value y, Value z) -> Value { return math::FmaOp::create(b, loc, x, y, z); };
+  constexpr float kLog2e = 1.44269504f, kLog2eRest = 1.92596299e-8f; // together log2(e)
+  constexpr float kRange = 252, kInteger = 12582912;                 // 3 * 2^22
+  Value x = widen(b, loc, op.getOperand());
+  Value part = callIntrinsic(b, loc, "llvm.nvvm.saturate.f",
+                             fma(x, number(kLog2e / kRange), number(0.5f)));
+  // 1 + n + 126: the exponent of 2^n.
+  Value shifted = fma(part, number(kRange), number(kInteger + 1));
+  Value negative = arith::SubFOp::create(b, loc, number(kInteger + 127), shifted);
+  Value rest = fma(x, number(kLog2eRest), fma(x, number(kLog2e), negative));
+  Value bits = arith::BitcastOp::create(b, loc, b.getI32Type(), shifted);
+  Value mantissa = arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(23));
+  Value power = arith::BitcastOp::create(b, loc, b.getF32Type(),
+                                         arith::ShLIOp::create(b, loc, bits, mantissa));
+  Value fraction = callIntrinsic(b, loc, "llvm.nvvm.ex2.approx.ftz.f", rest);
+  replaceBy(b, op, arith::MulFOp::create(b, loc, fraction, power));
+}
+
+/// Whether nothing but roundings to 16 bits and products that come to that, over at most so many
+/// steps, are made of `value`.
+static bool becomesNarrow(Value value, unsigned steps = 4) {
+  return !value.use_empty() && llvm::all_of(value.getUsers(), [&](Operation *user) {
+    if (auto truncated = dyn_cast<arith::TruncFOp>(user))
+      return truncated.getType().isF16() || truncated.getType().isBF16();
+    return steps > 0 && isa<arith::MulFOp>(user) && becomesNarrow(user->getResult(0), steps - 1);
+  });
+}
+
+static void divideRoughly(arith::DivFOp op) {
+  if (!isUpToSingle(op.getType()) || (op.getType().isF32() && !becomesNarrow(op)))
+    return;
+  OpBuilder b(op);
+  Location loc = op.getLoc();
+  replaceBy(b, op,
+            callIntrinsic(b, loc, "llvm.nvvm.div.full",
+                          {widen(b, loc, op.getLhs()), widen(b, loc, op.getRhs())}));
+}
+
 namespace {
 struct NativeMathPass
     : tilewright::impl::NativeMathPassBase<NativeMathPass> {
@@ -44,17 +120,16 @@ struct NativeMathPass
       else if (auto least = dyn_cast<arith::MinNumFOp>(op))
         replace<LLVM::MinNumOp>(least);
     });
-    getOperation()->walk([](mlir::math::Exp2Op op) {
+    getOperation()->walk([](math::Exp2Op op) {
       if (!op.getType().isF32() ||
           !bitEnumContainsAll(op.getFastmath(), arith::FastMathFlags::afn))
         return;
       OpBuilder b(op);
-      auto call = LLVM::CallIntrinsicOp::create(
-          b, op.getLoc(), op.getType(), b.getStringAttr("llvm.nvvm.ex2.approx.ftz.f"),
-          ValueRange{op.getOperand()});
-      op.replaceAllUsesWith(call.getResults());
-      op.erase();
+      replaceBy(b, op,
+                callIntrinsic(b, op.getLoc(), "llvm.nvvm.ex2.approx.ftz.f", op.getOperand()));
     });
+    getOperation()->walk([](math::ExpOp op) { expandExp(op); });
+    getOperation()->walk([](arith::DivFOp op) { divideRoughly(op); });
   }
 };
 } // namespace

@@ -25,3 +25,47 @@ func.func @most(%x: f32, %y: f32, %d: f64) -> (f32, f32, f32, f64) {
   %e = arith.maxnumf %d, %d : f64
   return %a, %b, %c, %e : f32, f32, f32, f64
 }
+
+// An integer power of two, and ex2 of the rest.
+// CHECK-LABEL: func.func @exponential
+// CHECK-SAME: (%[[X:.*]]: f32, %[[H:.*]]: f16,
+// CHECK: %[[SCALED:.*]] = math.fma %[[X]]
+// CHECK: %[[PART:.*]] = llvm.call_intrinsic "llvm.nvvm.saturate.f"(%[[SCALED]])
+// CHECK: %[[SHIFTED:.*]] = math.fma %[[PART]]
+// CHECK: %[[NEGATIVE:.*]] = arith.subf %{{.*}}, %[[SHIFTED]]
+// CHECK: %[[HIGH:.*]] = math.fma %[[X]], %{{.*}}, %[[NEGATIVE]]
+// CHECK: %[[REST:.*]] = math.fma %[[X]], %{{.*}}, %[[HIGH]]
+// CHECK: %[[BITS:.*]] = arith.bitcast %[[SHIFTED]] : f32 to i32
+// CHECK: %[[EXPONENT:.*]] = arith.shli %[[BITS]]
+// CHECK: %[[POWER:.*]] = arith.bitcast %[[EXPONENT]] : i32 to f32
+// CHECK: %[[FRACTION:.*]] = llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f"(%[[REST]])
+// CHECK: arith.mulf %[[FRACTION]], %[[POWER]]
+// CHECK: arith.extf %[[H]] : f16 to f32
+// CHECK: arith.truncf %{{.*}} : f32 to f16
+// CHECK: math.exp {{.*}} : f64
+func.func @exponential(%x: f32, %h: f16, %d: f64) -> (f32, f16, f64) {
+  %a = math.exp %x : f32
+  %b = math.exp %h : f16
+  %c = math.exp %d : f64
+  return %a, %b, %c : f32, f16, f64
+}
+
+// What becomes f16 has no use for a quotient that is rounded correctly, unless something is added to it on the way.
+// CHECK-LABEL: func.func @quotients
+// CHECK: llvm.call_intrinsic "llvm.nvvm.div.full"
+// CHECK: arith.divf
+// CHECK: arith.addf
+// CHECK: arith.divf
+// CHECK: llvm.call_intrinsic "llvm.nvvm.div.full"
+// CHECK: return
+func.func @quotients(%x: f32, %y: f32, %h: bf16) -> (f16, f16, f32, bf16) {
+  %a = arith.divf %x, %y : f32
+  %b = arith.mulf %a, %x : f32
+  %c = arith.truncf %b : f32 to f16
+  %d = arith.divf %y, %x : f32
+  %e = arith.addf %d, %x : f32
+  %f = arith.truncf %e : f32 to f16
+  %g = arith.divf %x, %x : f32
+  %i = arith.divf %h, %h : bf16
+  return %c, %f, %g, %i : f16, f16, f32, bf16
+}

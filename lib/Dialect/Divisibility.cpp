@@ -73,12 +73,16 @@ int64_t tilewright::knownDivisor(Value value, int depth) {
     int64_t left = of(op->getOperand(0)), right = of(op->getOperand(1));
     return left >= kAnyDivisor / right ? kAnyDivisor : left * right;
   }
-  if (auto apply = dyn_cast<affine::AffineApplyOp>(op)) {
+  // Of the least, or greatest, of several what all are multiples of.
+  if (isa<affine::AffineApplyOp, affine::AffineMinOp, affine::AffineMaxOp>(op)) {
     SmallVector<int64_t> operands;
-    for (Value operand : apply.getMapOperands())
+    for (Value operand : op->getOperands())
       operands.push_back(of(operand));
-    AffineMap map = apply.getAffineMap();
-    return expressionDivisor(map.getResult(0), operands, map.getNumDims());
+    AffineMap map = cast<AffineMapAttr>(op->getAttr("map")).getValue();
+    int64_t divisor = 0;
+    for (AffineExpr result : map.getResults())
+      divisor = std::gcd(divisor, expressionDivisor(result, operands, map.getNumDims()));
+    return divisor;
   }
   if (auto select = dyn_cast<arith::SelectOp>(op))
     return std::gcd(of(select.getTrueValue()), of(select.getFalseValue()));

@@ -12,6 +12,7 @@
 
 #include "Distributor.h"
 #include "tilewright/Dialect/Clusters.h"
+#include "tilewright/Dialect/Divisibility.h"
 #include "tilewright/Dialect/SharedPlaces.h"
 #include "tilewright/Distribute/Distribute.h"
 
@@ -20,6 +21,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
+
+#include <numeric>
 
 using namespace mlir;
 using namespace tilewright;
@@ -100,15 +103,18 @@ LogicalResult Distributor::op(Operation *op) {
       .Case([&](vector::BroadcastOp op) { return broadcast(op); })
       .Case([&](vector::CreateMaskOp op) {
         SmallVector<Index> bounds;
-        for (Value bound : op.getOperands())
+        SmallVector<int64_t> divisors;
+        for (Value bound : op.getOperands()) {
           bounds.push_back(code.mapped(OpFoldResult(bound)));
-        return mask(op, bounds);
+          divisors.push_back(knownDivisor(bound));
+        }
+        return mask(op, bounds, divisors);
       })
       .Case([&](vector::ConstantMaskOp op) {
         SmallVector<Index> bounds;
         for (int64_t bound : op.getMaskDimSizes())
           bounds.push_back(Index(bound));
-        return mask(op, bounds);
+        return mask(op, bounds, op.getMaskDimSizes());
       })
       .Case([&](vector::StepOp op) { return step(op); })
       .Case([&](scf::ForOp op) { return loop(op); })
@@ -327,23 +333,31 @@ LogicalResult Distributor::broadcast(vector::BroadcastOp op) {
 }
 
 /// True where every coordinate is below its bound.
-LogicalResult Distributor::mask(Operation *op, ArrayRef<Index> bounds) {
+/// Neighbours between two multiples of what the bound and the thread's first coordinate are
+/// multiples of lie on the same side of the bound: one comparison for all of them.
+LogicalResult Distributor::mask(Operation *op, ArrayRef<Index> bounds,
+                                ArrayRef<int64_t> divisors) {
   Location loc = op->getLoc();
   FailureOr<DistributedLayout> layout = getLayout(op->getResult(0));
   if (failed(layout))
     return failure();
   SmallVector<Index> base = code.baseCoordinates(*layout);
+  SmallVector<int64_t> runs;
+  for (auto [index, divisor] : llvm::zip_equal(base, divisors))
+    runs.push_back(std::max<int64_t>(
+        1, std::gcd(divisor, index.isConstant() ? index.constant : knownDivisor(index.value))));
   std::map<std::pair<int64_t, int64_t>, Value> compared;
   Registers result;
   for (int64_t reg = 0; reg < layout->numRegisters(); ++reg) {
     Value all;
     for (auto [dim, offset] : llvm::enumerate(layout->registerOffset(reg))) {
       const Index &bound = bounds[dim];
-      Value &inside = compared[{int64_t(dim), offset}];
+      int64_t at = offset - offset % runs[dim];
+      Value &inside = compared[{int64_t(dim), at}];
       if (!inside)
         inside = arith::CmpIOp::create(
             code.b, loc, arith::CmpIPredicate::slt,
-            code.materialize(loc, code.add(loc, base[dim], Index(offset))),
+            code.materialize(loc, code.add(loc, base[dim], Index(at))),
             code.materialize(loc, bound));
       all = all ? arith::AndIOp::create(code.b, loc, all, inside).getResult()
                 : inside;

@@ -25,7 +25,8 @@ private:
   mlir::LogicalResult constant(mlir::arith::ConstantOp op);
   mlir::LogicalResult elementwise(mlir::Operation *op);
   mlir::LogicalResult broadcast(mlir::vector::BroadcastOp op);
-  mlir::LogicalResult mask(mlir::Operation *op, llvm::ArrayRef<Index> bounds);
+  mlir::LogicalResult mask(mlir::Operation *op, llvm::ArrayRef<Index> bounds,
+                           llvm::ArrayRef<int64_t> divisors);
   mlir::LogicalResult step(mlir::vector::StepOp op);
   mlir::LogicalResult loop(mlir::scf::ForOp op);
   mlir::LogicalResult branch(mlir::scf::IfOp op);

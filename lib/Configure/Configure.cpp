@@ -10,6 +10,7 @@
 //               block = [64, 64, 16], …>} …
 //      on the kernel: tilewright.explain = ["strategy simt_contraction: …", …]
 
+#include "Bound.h"
 #include "CostModel.h"
 #include "Strategy.h"
 #include "tilewright/Analysis/Instructions.h"
@@ -20,6 +21,7 @@
 #include "tilewright/Configure/Splits.h"
 #include "tilewright/Configure/Streams.h"
 #include "tilewright/Configure/Tuning.h"
+#include "tilewright/Dialect/Clusters.h"
 #include "tilewright/Dialect/Divisibility.h"
 #include "tilewright/Dialect/Nibbles.h"
 #include "tilewright/Dialect/Padding.h"
@@ -327,6 +329,16 @@ static void recordTilePlan(func::FuncOp kernel, const KernelInfo &info,
   Footprint footprint = estimate(info, config, *plan, target);
   recordPlan(kernel, config, plan->threads, plan->copyThreads, footprint.sharedBytes,
              footprint.registers);
+  // ptxas takes registers as if blocks were alone.
+  if (!plan->getSharedClass())
+    return;
+  const ChipFacts &chip = chipOf(target);
+  int64_t resident = 1;
+  for (int64_t threads = 2 * plan->threads; threads <= int64_t(chip.threads) &&
+                                            registersEach(threads, chip) >= footprint.registers;
+       threads += plan->threads)
+    ++resident;
+  kernel->setAttr(kResidentBlocksAttr, Builder(kernel).getI64IntegerAttr(resident));
 }
 
 LogicalResult tilewright::configureKernel(func::FuncOp kernel, bool listAll) {

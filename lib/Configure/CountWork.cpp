@@ -39,6 +39,9 @@ static constexpr double kOutside = 5;
 static constexpr double kByTurns = 1.25;
 /// Where threads copy what they multiply, beside copy engines, likewise: 16 and 32 rows.
 static constexpr double kByThreads = 1.15;
+/// Cycles from an instruction of a warp to its next, of chains for several elements, which other
+/// warps of its scheduler cover: events (docs/predicting.md) give 2 to 3 where there are none.
+static constexpr double kStalls = 2.5;
 /// Instructions of a division or remainder of integers, of a division of floats, of a
 /// function of the math dialect (and of those the ones on special units).
 static constexpr double kIntegerDivision = 20, kDivision = 8, kFunction = 6;
@@ -378,7 +381,8 @@ void Counter::countBody(linalg::LinalgOp op) {
   };
   double own = std::max({body.all(), turns("fp32", body.fma), turns("alu", body.alu),
                          turns("xu", body.special), turns("fp64", body.fp64)});
-  double each = std::ceil(tileOf(op) / double(plan.threads)) * std::ceil(warps / chip.schedulers);
+  double each = std::ceil(tileOf(op) / double(plan.threads)) *
+                std::max(kStalls, std::ceil(warps / chip.schedulers));
   work.latency += runs * std::max(chain, each * own);
   if (op.getNumReductionLoops())
     countReduction(op);

@@ -411,7 +411,6 @@ void tilewright::populateVectorizePipeline(OpPassManager &pm,
   pm.addPass(createCanonicalizePass("vectorize"));
   pm.addPass(createCSEPass());
   pm.addPass(createFuseOnlineSumsPass());
-  pm.addPass(createDivideByRowsPass());
   pm.addPass(createCSEPass());
 }
 
@@ -419,5 +418,4 @@ void tilewright::registerVectorizePasses() {
   registerPass([] { return createVectorizePass(); });
   registerPass([] { return createDelayReductionsPass(); });
   registerPass([] { return createFuseOnlineSumsPass(); });
-  registerPass([] { return createDivideByRowsPass(); });
 }

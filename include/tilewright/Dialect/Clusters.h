@@ -31,6 +31,10 @@ inline constexpr llvm::StringLiteral kOverClusterAttr = "tilewright.over_cluster
 /// does (unit).
 inline constexpr llvm::StringLiteral kOneBlockAttr = "tilewright.one_block";
 
+/// On a kernel whose blocks share rows: how many of them a multiprocessor holds as planned, whose
+/// waits cover each other's (i64). Registers are given so (`.minnctapersm`).
+inline constexpr llvm::StringLiteral kResidentBlocksAttr = "tilewright.resident_blocks";
+
 /// Blocks of a cluster on every device that has clusters.
 inline constexpr int64_t kMostClusterBlocks = 8;
 

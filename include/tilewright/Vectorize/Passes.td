@@ -56,17 +56,4 @@ def FuseOnlineSumsPass
                            "::mlir::vector::VectorDialect"];
 }
 
-def DivideByRowsPass : Pass<"tilewright-divide-by-rows", "::mlir::ModuleOp"> {
-  let summary = "Divide by what a row shares by its reciprocal and a correction";
-  let description = [{
-    In kernels for NVIDIA's GPUs, whose division is many instructions with a
-    branch, quotients of f32 by a number that is the same all along a row are
-    products with its reciprocal, corrected by what is left. Quotients that are
-    rounded to a narrower float are not corrected.
-  }];
-  let dependentDialects = ["::mlir::arith::ArithDialect",
-                           "::mlir::math::MathDialect",
-                           "::mlir::vector::VectorDialect"];
-}
-
 #endif

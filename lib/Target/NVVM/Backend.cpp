@@ -160,6 +160,7 @@ public:
                      const BackendOptions &options) const override {
     if (target.has("dependent_launch"))
       pm.addPass(createDependentLaunchPass());
+    pm.addPass(createShareReciprocalsPass());
     pm.addPass(createNativeMathPass());
     pm.addPass(createExpandMathPass());
     pm.addPass(createExpandFloat8Pass());

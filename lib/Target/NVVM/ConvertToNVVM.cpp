@@ -19,6 +19,7 @@
 
 #include "Convert.h"
 
+#include "tilewright/Dialect/Clusters.h"
 #include "tilewright/Dialect/Rings.h"
 #include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Target/Target.h"
@@ -151,6 +152,9 @@ struct KernelLowering : ConvertOpToLLVMPattern<func::FuncOp> {
     if (pools || (config && config.getMma()))
       func->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
                     rewriter.getI32IntegerAttr(1));
+    else if (auto resident = op->getAttrOfType<IntegerAttr>(kResidentBlocksAttr))
+      func->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                    rewriter.getI32IntegerAttr(int32_t(resident.getInt())));
     for (StringRef name : {StringRef(kDynamicSharedAttr), StringRef(kLoadedTilesAttr)})
       if (Attribute attr = op->getAttr(name))
         func->setAttr(name, attr);

@@ -14,6 +14,7 @@
 // ex2.approx is within 2^-22 of the result, relatively; a power below 2^-126 is zero. An
 // exponential is within 2.4 units in the last place, div.full.f32 within 2.
 
+#include "NarrowResults.h"
 #include "tilewright/Target/NVVM/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -90,9 +91,7 @@ static void expandExp(math::ExpOp op) {
   replaceBy(b, op, arith::MulFOp::create(b, loc, fraction, power));
 }
 
-/// Whether nothing but roundings to 16 bits and products that come to that, over at most so many
-/// steps, are made of `value`.
-static bool becomesNarrow(Value value, unsigned steps = 4) {
+bool tilewright::becomesNarrow(Value value, unsigned steps) {
   return !value.use_empty() && llvm::all_of(value.getUsers(), [&](Operation *user) {
     if (auto truncated = dyn_cast<arith::TruncFOp>(user))
       return truncated.getType().isF16() || truncated.getType().isBF16();

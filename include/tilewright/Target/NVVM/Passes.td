@@ -35,6 +35,16 @@ def DependentLaunchPass : Pass<"tilewright-dependent-launch", "::mlir::ModuleOp"
   let dependentDialects = ["mlir::NVVM::NVVMDialect"];
 }
 
+def ShareReciprocalsPass : Pass<"tilewright-share-reciprocals"> {
+  let summary = "divide by what several quotients share by its reciprocal and a correction";
+  let description = [{
+    Quotients of f32 by one number, of which a thread has several, are products with its
+    reciprocal, corrected by what is left (0.5 + 2^-22 units in the last place). Quotients
+    that become 16 bits are not corrected.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect"];
+}
+
 def NativeMathPass : Pass<"tilewright-native-math"> {
   let summary = "math by the instructions that the hardware has";
   let description = [{

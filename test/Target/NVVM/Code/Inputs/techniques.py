@@ -93,7 +93,7 @@ OFF = {
                        "mma": (0, 64), "left operand along the sum": (4, 0), "setmaxnreg": (2, 0), "blocks asked for": (2, 0), "waits for stores": (3, 0),
                        "barriers of clusters": (2, 0), "arrivals elsewhere": (2, 0), "divisions": (2, 1)}),
     # Parts are added in a second kernel, in a fixed order.
-    "one part of the sum": ({"splits": "2"}, {"kernels": (1, 2), "stmatrix": (8, 0), "stores by TMA": (2, 4), "stores": (0, 2), "fences between proxies": (2, 4),
+    "one part of the sum": ({"splits": "2"}, {"kernels": (1, 2), "stmatrix": (8, 0), "stores by TMA": (2, 4), "stores": (0, 1), "fences between proxies": (2, 4),
                                                "waits for stores": (3, 5)}),
     # Parts are those of the blocks of a cluster, each of which reads a slice from all, behind a barrier of theirs, and stores it.
     "a cluster for each tile": ({"splits": "2", "cluster": "[2, 1, 2]", "persistent": None, "tma_store": None},
@@ -101,7 +101,7 @@ OFF = {
                                  "barriers of clusters": (2, 5), "arrivals elsewhere": (2, 3), "blocks asked for": (2, 0), "divisions": (2, 1)}),
     # Blocks have steps of all tiles, and go to a place of their own with what they have of a tile.
     "whole tiles": ({"splits": "3", "stream_k": "132"},
-                    {"kernels": (1, 2), "stores by TMA": (2, 4), "stmatrix": (8, 0), "stores": (0, 2), "fences between proxies": (2, 4),
+                    {"kernels": (1, 2), "stores by TMA": (2, 4), "stmatrix": (8, 0), "stores": (0, 1), "fences between proxies": (2, 4),
                      "blocks asked for": (2, 0), "waits for stores": (3, 5)}),
     # Columns are the rows of instructions, whose second operand is A.
     "operands in their order": ({"warps": "[1, 8, 1]", "cluster": "[1, 2, 1]", "tma_store": None},

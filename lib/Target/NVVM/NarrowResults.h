@@ -1,0 +1,19 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Numbers of which nothing but 16 bits are kept.
+
+#ifndef TILEWRIGHT_LIB_TARGET_NVVM_NARROWRESULTS_H
+#define TILEWRIGHT_LIB_TARGET_NVVM_NARROWRESULTS_H
+
+#include "mlir/IR/Value.h"
+
+namespace tilewright {
+
+/// Whether nothing but roundings to 16 bits and products that come to that, over at most so many
+/// steps, are made of `value`: relative errors of f32 in it are none of the result.
+bool becomesNarrow(mlir::Value value, unsigned steps = 4);
+
+} // namespace tilewright
+
+#endif

@@ -382,7 +382,7 @@ void Counter::countBody(linalg::LinalgOp op) {
   double own = std::max({body.all(), turns("fp32", body.fma), turns("alu", body.alu),
                          turns("xu", body.special), turns("fp64", body.fp64)});
   double each = std::ceil(tileOf(op) / double(plan.threads)) *
-                std::max(kStalls, std::ceil(warps / chip.schedulers));
+                std::max(work.takesTurns ? kStalls : 1, std::ceil(warps / chip.schedulers));
   work.latency += runs * std::max(chain, each * own);
   if (op.getNumReductionLoops())
     countReduction(op);
@@ -446,6 +446,7 @@ BlockWork Counter::count() {
       work.cluster / (plan.clusterSum ? double(plan.clusterSum->parts) : 1);
   work.shared = double(config.getStreamK());
   products = strategy.getProducts(info);
+  work.takesTurns = products.empty() && !matchProduct(info.getRoot());
   countSpread();
   countOperands();
   issue(kAround);
@@ -468,7 +469,6 @@ BlockWork Counter::count() {
                         : config.getStrategy() == Strategy::MatrixUnit      ? kByThreads
                                                                             : 1;
   if (products.empty()) {
-    work.takesTurns = !matchProduct(info.getRoot());
     // Each step begins with its loads.
     double steps = 1;
     for (auto [number, loopClass] : llvm::enumerate(info.classes))

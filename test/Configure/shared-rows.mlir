@@ -9,8 +9,8 @@
 module {
 module @with attributes {tilewright.target = #clusters} {
 // CHECK-LABEL: func.func private @Shared(
-// CHECK-SAME: the 4 blocks of a cluster share the 65000 elements along loop 1: each keeps its part in registers
-// CHECK: linalg.generic {{.*}}strategy = reduction, block = [1, 16384], warps = [1, 16], cluster = [1, 4]>
+// CHECK-SAME: the 8 blocks of a cluster share the 65000 elements along loop 1: each keeps its part in registers
+// CHECK: linalg.generic {{.*}}strategy = reduction, block = [1, 8192], warps = [1, 8], cluster = [1, 8]>
 func.func private @Shared(%x: tensor<?x65000xf32>, %o: tensor<?x65000xf32>) -> tensor<?x65000xf32> attributes {tilewright.kernel} {
   %zero = arith.constant 0.0 : f32
   %c0 = arith.constant 0 : index

@@ -8,7 +8,7 @@
 // CHECK: func.func {{.*}}@deep_attention_0
 // CHECK: block = [64, 32], warps = [4, 1]
 // CHECK: func.func {{.*}}@long_reduce_0
-// CHECK: block = [1, 8192], warps = [1, 16]
+// CHECK: block = [1, 8192], warps = [1, 8]
 
 // CHECK-LABEL: module @{{.*}}_sg64
 // CHECK: func.func {{.*}}@shallow_attention_0
@@ -16,7 +16,7 @@
 // CHECK: func.func {{.*}}@deep_attention_0
 // CHECK: block = [64, 16], warps = [4, 1]
 // CHECK: func.func {{.*}}@long_reduce_0
-// CHECK: block = [1, 16384], warps = [1, 16]
+// CHECK: block = [1, 4096], warps = [1, 4]
 
 #q = affine_map<(h, i, j, d, e) -> (h, i, d)>
 #k = affine_map<(h, i, j, d, e) -> (h, j, d)>

@@ -518,9 +518,8 @@ Expr Estimator::reduction(Value value) {
       });
       kernel.walk([&](GemmOp gemm) {
         SmallVector<AffineMap> maps(gemm.getMaps().getAsValueRange<AffineMapAttr>());
-        std::string reason;
         Product terms;
-        terms.multiply(loopExtent(gemm, matchGemm(maps, reason)->k));
+        terms.multiply(loopExtent(gemm, matchGemm(maps)->k));
         sum.add(std::move(terms));
       });
       kernel.walk([&](AttentionOp attention) {

@@ -10,21 +10,15 @@
 using namespace mlir;
 using namespace tilewright;
 
-std::optional<CopyRuns>
-tilewright::findCopyRuns(MemRefType source, const BufferDivisors &divisors,
-                         ValueRange indices, AffineMap map, MemRefType dest,
-                         std::string &reason) {
+OrRefusal<CopyRuns> tilewright::findCopyRuns(MemRefType source, const BufferDivisors &divisors,
+                                             ValueRange indices, AffineMap map, MemRefType dest) {
   Type element = source.getElementType();
   SmallVector<int64_t> from, to;
   int64_t fromOffset, toOffset;
-  auto fail = [&](const Twine &why) {
-    reason = why.str();
-    return std::nullopt;
-  };
   if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() < 8 ||
       failed(source.getStridesAndOffset(from, fromOffset)) ||
       failed(dest.getStridesAndOffset(to, toOffset)))
-    return fail("elements have no address of their own");
+    return refuse(Refused::Types, "elements have no address of their own");
   int64_t bytes = element.getIntOrFloatBitWidth() / 8;
   CopyRuns runs;
   runs.dim = -1;
@@ -32,7 +26,7 @@ tilewright::findCopyRuns(MemRefType source, const BufferDivisors &divisors,
     if (to[dim] == 1 && from[map.getDimPosition(dim)] == 1)
       runs.dim = dim;
   if (runs.dim < 0)
-    return fail("rows of shared memory are columns of the operand");
+    return refuse(Refused::Layout, "rows of shared memory are columns of the operand");
 
   // Where runs may begin: at multiples of `aligned` elements, in both memories.
   int64_t aligned = divisors.offset;
@@ -58,6 +52,6 @@ tilewright::findCopyRuns(MemRefType source, const BufferDivisors &divisors,
       runs.length = length;
       return runs;
     }
-  return fail("rows begin at multiples of " + Twine(aligned * bytes) +
-              " bytes, which asynchronous copies of 4 and more cannot");
+  return refuse(Refused::Alignment, "rows begin at multiples of " + Twine(aligned * bytes) +
+                                        " bytes, which asynchronous copies of 4 and more cannot");
 }

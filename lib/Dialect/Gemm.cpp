@@ -16,17 +16,12 @@ static bool endsIn(AffineMap map, unsigned first, unsigned second) {
   return last == first || last == second;
 }
 
-FailureOr<GemmLoops> tilewright::matchGemm(ArrayRef<AffineMap> maps,
-                                           std::string &reason) {
-  auto refuse = [&](const Twine &why) -> FailureOr<GemmLoops> {
-    reason = why.str();
-    return failure();
-  };
+OrRefusal<GemmLoops> tilewright::matchGemm(ArrayRef<AffineMap> maps) {
   auto isMap = [&](AffineMap map) {
     return map.isProjectedPermutation() && map.getNumDims() == maps[0].getNumDims();
   };
   if (maps.size() != 3 || !llvm::all_of(maps, isMap))
-    return refuse("operands are not read by their loops as they are");
+    return refuse(Refused::Layout, "operands are not read by their loops as they are");
   GemmLoops loops;
   SmallVector<unsigned> m, n, k;
   for (unsigned loop = 0; loop < maps[0].getNumDims(); ++loop) {
@@ -35,17 +30,18 @@ FailureOr<GemmLoops> tilewright::matchGemm(ArrayRef<AffineMap> maps,
       has[number] = map.isFunctionOfDim(loop);
     int count = has[0] + has[1] + has[2];
     if (count < 2)
-      return refuse("a loop belongs to one operand alone");
+      return refuse(Refused::NotContraction, "a loop belongs to one operand alone");
     (count == 3 ? loops.batch : !has[1] ? m : !has[0] ? n : k).push_back(loop);
   }
   if (m.empty() || n.empty())
-    return refuse("it is a product with a vector");
+    return refuse(Refused::NotContraction, "it is a product with a vector");
   if (m.size() != 1 || n.size() != 1 || k.size() != 1)
-    return refuse("its rows, its columns or its sum are several loops");
+    return refuse(Refused::NotContraction, "its rows, its columns or its sum are several loops");
   loops.m = m.front(), loops.n = n.front(), loops.k = k.front();
   if (!endsIn(maps[0], loops.m, loops.k) || !endsIn(maps[1], loops.k, loops.n) ||
       !endsIn(maps[2], loops.n, loops.n))
-    return refuse("neither rows nor columns of an operand lie side by side in memory");
+    return refuse(Refused::Layout,
+                  "neither rows nor columns of an operand lie side by side in memory");
   return loops;
 }
 
@@ -62,9 +58,8 @@ void GemmOp::getEffects(
 
 LogicalResult GemmOp::verify() {
   SmallVector<AffineMap> maps(getMaps().getAsValueRange<AffineMapAttr>());
-  std::string reason;
-  if (failed(matchGemm(maps, reason)))
-    return emitOpError() << "is nothing that CBLAS computes: " << reason;
+  if (OrRefusal<GemmLoops> loops = matchGemm(maps); !loops)
+    return emitOpError() << "is nothing that CBLAS computes: " << loops.why().str();
   auto result = cast<ShapedType>(getC().getType());
   Type element = result.getElementType();
   if (!element.isF32() && !element.isF64())

@@ -42,20 +42,16 @@ struct Call {
 } // namespace
 
 /// The call for `op`, or why there is none.
-static FailureOr<Call> matchCall(linalg::GenericOp op, std::string &reason) {
-  auto refuse = [&](const Twine &why) -> FailureOr<Call> {
-    reason = why.str();
-    return failure();
-  };
+static OrRefusal<Call> matchCall(linalg::GenericOp op) {
   std::optional<Contraction> product = matchProduct(op);
   Type element = getElementTypeOrSelf(op.getResult(0).getType());
   if (!element.isF32() && !element.isF64())
-    return refuse("its results are of neither f32 nor f64");
+    return refuse(Refused::Types, "its results are of neither f32 nor f64");
   for (Value operand : op->getOperands())
     if (getElementTypeOrSelf(operand.getType()) != element)
-      return refuse("it widens an operand");
+      return refuse(Refused::Types, "it widens an operand");
   if (op->hasAttr(kConfigAttr))
-    return refuse("a lowering config is pinned on it");
+    return refuse(Refused::Pinned, "a lowering config is pinned on it");
   Call call;
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   unsigned a = product->a, b = product->b;
@@ -66,14 +62,14 @@ static FailureOr<Call> matchCall(linalg::GenericOp op, std::string &reason) {
   call.maps = {maps[a], maps[b], result};
   call.operands[0] = op.getDpsInputs()[a];
   call.operands[1] = op.getDpsInputs()[b];
-  if (failed(matchGemm(call.maps, reason)))
-    return failure();
+  if (OrRefusal<GemmLoops> loops = matchGemm(call.maps); !loops)
+    return loops.why();
   for (Value operand : call.operands)
     if (operand.getDefiningOp<Im2colOp>())
-      return refuse("an operand is windows of an image, which lie on each other");
+      return refuse(Refused::Layout, "an operand is windows of an image, which lie on each other");
   for (int64_t extent : op.getStaticLoopRanges())
     if (!ShapedType::isDynamic(extent) && extent > kLargest)
-      return refuse("a size is beyond what an int counts");
+      return refuse(Refused::Extents, "a size is beyond what an int counts");
   return call;
 }
 
@@ -117,16 +113,14 @@ void tilewright::callBlas(func::FuncOp func, StringRef library) {
       products.push_back(op);
   });
   for (linalg::GenericOp op : products) {
-    std::string reason;
-    FailureOr<Call> call = matchCall(op, reason);
-    if (succeeded(call)) {
+    OrRefusal<Call> call = matchCall(op);
+    if (call) {
       rewrite(op, *call, library);
       continue;
     }
     auto line = op.getLoc()->findInstanceOf<FileLineColLoc>();
-    addExplanation(func, nameOp(op) +
-                             (line ? " (line " + Twine(line.getLine()) + ")" : Twine()) +
-                             " does not go to '" + library + "': " + reason);
+    addExplanation(func, nameOp(op) + (line ? " (line " + Twine(line.getLine()) + ")" : Twine()) +
+                             " does not go to '" + library + "': " + call.why().str());
   }
 }
 

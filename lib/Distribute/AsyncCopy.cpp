@@ -192,13 +192,11 @@ LogicalResult ThreadCode::asyncCopy(AsyncCopyOp op) {
   if (failed(from) || failed(to))
     return failure();
   auto tile = cast<MemRefType>(op.getDest().getType());
-  BufferDivisors divisors{from->sizeDivisors, from->strideDivisors,
-                          from->offsetDivisor};
-  std::string reason;
-  auto runs = findCopyRuns(cast<MemRefType>(op.getSource().getType()), divisors,
-                           op.getIndices(), op.getMap(), tile, reason);
+  BufferDivisors divisors{from->sizeDivisors, from->strideDivisors, from->offsetDivisor};
+  auto runs = findCopyRuns(cast<MemRefType>(op.getSource().getType()), divisors, op.getIndices(),
+                           op.getMap(), tile);
   if (!runs)
-    return op.emitOpError() << "cannot be made of asynchronous copies: " << reason;
+    return op.emitOpError() << "cannot be made of asynchronous copies: " << runs.why().str();
   for (const Index &stride : to->strides)
     if (!stride.isConstant())
       return op.emitOpError() << "needs constant strides in shared memory";

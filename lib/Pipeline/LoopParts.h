@@ -8,6 +8,7 @@
 #define TILEWRIGHT_LIB_PIPELINE_LOOPPARTS_H
 
 #include "tilewright/Dialect/Tilewright.h"
+#include "tilewright/Support/Refusal.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -45,11 +46,12 @@ struct TileCopy {
   mlir::SmallVector<int64_t> offsets, shape; // of what is copied, in the shared tile
   int64_t bytes = 0; // that one thread copies at once
 };
-/// Those of the loop's stores that are copies, in their order; `reason`: why
-/// another is not.
-mlir::SmallVector<TileCopy> findCopies(mlir::func::FuncOp kernel,
-                                       const LoopParts &parts,
-                                       std::string &reason);
+/// Those of the loop's stores that are copies, in their order, and why another is not.
+struct FoundCopies {
+  mlir::SmallVector<TileCopy> copies;
+  Refusal other;
+};
+FoundCopies findCopies(mlir::func::FuncOp kernel, const LoopParts &parts);
 /// Starts the copies of the tiles at step `k` into `stage`, of zeros behind the
 /// loop's end, as one group. `staged`: tile -> the tile with stages.
 void startCopies(mlir::OpBuilder &b, mlir::scf::ForOp loop, const LoopParts &parts,

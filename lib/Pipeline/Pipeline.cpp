@@ -33,8 +33,8 @@ static void pipelineLoop(func::FuncOp kernel, LoweringConfigAttr config,
   TargetAttr target = getTarget(kernel);
   SmallVector<TileCopy> copies;
   if (config.getMma() && target && target.has("async_copy")) {
-    std::string reason;
-    copies = findCopies(kernel, parts, reason);
+    FoundCopies found = findCopies(kernel, parts);
+    copies = found.copies;
     if (copies.size() == parts.stores.size()) {
       addExplanation(kernel, "ring of " + Twine(config.getStages()) +
                           " stages in shared memory, filled " +
@@ -48,11 +48,14 @@ static void pipelineLoop(func::FuncOp kernel, LoweringConfigAttr config,
     llvm::erase_if(copies, [](const TileCopy &copy) { return copy.bytes < 16; });
     if (copies.empty())
       addExplanation(kernel, "no asynchronous copies, but registers between two stages "
-                             "of shared memory: " + reason);
+                             "of shared memory: " +
+                                 found.other.str());
     else
-      addExplanation(kernel, "two stages of shared memory, one operand by asynchronous "
-                             "copies of " + bytesOf(copies) +
-                             " bytes a thread, the other through registers: " + reason);
+      addExplanation(kernel,
+                     "two stages of shared memory, one operand by asynchronous "
+                     "copies of " +
+                         bytesOf(copies) +
+                         " bytes a thread, the other through registers: " + found.other.str());
   } else if (config.getMma() && config.getStages() > 2) {
     addExplanation(kernel, "registers between two stages of shared memory: the target "
                     "has no asynchronous copies");

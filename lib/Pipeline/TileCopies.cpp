@@ -29,27 +29,21 @@ static BufferDivisors sliceDivisors(memref::SubViewOp slice, BufferDivisors divi
   return divisors;
 }
 
-static std::optional<TileCopy> matchCopy(func::FuncOp kernel,
-                                         vector::TransferWriteOp write,
-                                         std::string &reason) {
-  auto fail = [&](const Twine &why) {
-    reason = why.str();
-    return std::nullopt;
-  };
+static OrRefusal<TileCopy> matchCopy(func::FuncOp kernel, vector::TransferWriteOp write) {
   auto read = write.getVector().getDefiningOp<vector::TransferReadOp>();
   if (!read || !read->hasOneUse() || read.getMask() || write.getMask())
-    return fail("an operand is computed on its way");
+    return refuse(Refused::Neighbours, "an operand is computed on its way");
   auto slice = read.getBase().getDefiningOp<memref::SubViewOp>();
   auto argument = dyn_cast<BlockArgument>(slice ? slice.getSource() : read.getBase());
   if (!argument || argument.getOwner() != &kernel.getBody().front() ||
       !isReadOnly(kernel, argument))
-    return fail("an operand is no argument that is only read");
+    return refuse(Refused::Layout, "an operand is no argument that is only read");
   if (!matchPattern(read.getPadding(), m_AnyZeroFloat()) &&
       !matchPattern(read.getPadding(), m_Zero()))
-    return fail("an operand is not filled with zeros at its edges");
+    return refuse(Refused::Numerics, "an operand is not filled with zeros at its edges");
   std::optional<Padding> padding = getPadding(argument);
   if (padding && !isZeroFill(padding->fill))
-    return fail("an operand is padded with something else than zeros");
+    return refuse(Refused::Numerics, "an operand is padded with something else than zeros");
   auto tile = cast<MemRefType>(write.getBase().getType());
   AffineMap from = read.getPermutationMap(), to = write.getPermutationMap();
   SmallVector<int64_t> offsets;
@@ -58,7 +52,7 @@ static std::optional<TileCopy> matchCopy(func::FuncOp kernel,
       offsets.push_back(*known);
   if (!from.isProjectedPermutation() || !to.isPermutation() || write.hasOutOfBoundsDim() ||
       int64_t(offsets.size()) != tile.getRank())
-    return fail("an operand is repeated along a dim");
+    return refuse(Refused::Layout, "an operand is repeated along a dim");
 
   TileCopy copy{read, write, {}, SmallVector<bool>(tile.getRank()), offsets,
                 applyPermutationMap(inversePermutation(to), read.getVectorType().getShape()),
@@ -87,29 +81,28 @@ static std::optional<TileCopy> matchCopy(func::FuncOp kernel,
   BufferDivisors divisors = argumentDivisors(kernel, argument, accessBytes);
   if (slice)
     divisors = sliceDivisors(slice, divisors);
-  auto runs = findCopyRuns(cast<MemRefType>(read.getBase().getType()), divisors,
-                           read.getIndices(), copy.map, stage, reason);
-  if (!runs) {
-    reason = "operand " + std::to_string(argument.getArgNumber()) + ": " + reason;
-    return std::nullopt;
-  }
+  auto runs = findCopyRuns(cast<MemRefType>(read.getBase().getType()), divisors, read.getIndices(),
+                           copy.map, stage);
+  if (!runs)
+    return runs.why().after("operand " + Twine(argument.getArgNumber()) + ": ");
   if (padding && runs->length > 1 &&
       padding->constrains(copy.map.getDimPosition(runs->dim)))
-    return fail("operand " + std::to_string(argument.getArgNumber()) +
-                " is padded along its rows, so that copies of several elements "
-                "would begin in front of them");
+    return refuse(Refused::Alignment,
+                  "operand " + std::to_string(argument.getArgNumber()) +
+                      " is padded along its rows, so that copies of several elements "
+                      "would begin in front of them");
   copy.bytes = runs->length * tile.getElementTypeBitWidth() / 8;
   return copy;
 }
 
-SmallVector<TileCopy> tilewright::findCopies(func::FuncOp kernel,
-                                             const LoopParts &parts,
-                                             std::string &reason) {
-  SmallVector<TileCopy> copies;
+FoundCopies tilewright::findCopies(func::FuncOp kernel, const LoopParts &parts) {
+  FoundCopies found;
   for (vector::TransferWriteOp store : parts.stores)
-    if (std::optional<TileCopy> copy = matchCopy(kernel, store, reason))
-      copies.push_back(*copy);
-  return copies;
+    if (OrRefusal<TileCopy> copy = matchCopy(kernel, store))
+      found.copies.push_back(*copy);
+    else
+      found.other = copy.why();
+  return found;
 }
 
 static SmallVector<OpFoldResult> toAttrs(OpBuilder &b, ArrayRef<int64_t> values) {

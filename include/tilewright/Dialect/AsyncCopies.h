@@ -10,6 +10,7 @@
 #define TILEWRIGHT_DIALECT_ASYNCCOPIES_H
 
 #include "tilewright/Dialect/Divisibility.h"
+#include "tilewright/Support/Refusal.h"
 
 namespace tilewright {
 
@@ -22,11 +23,9 @@ struct CopyRuns {
 /// Runs of a copy of a tile like `dest` from `source` at `indices`, where dim d
 /// of the tile runs along dim map(d); what its divisors say of the source's
 /// alignment. Nothing, and the reason, where no 4 bytes go together.
-std::optional<CopyRuns> findCopyRuns(mlir::MemRefType source,
-                                     const BufferDivisors &divisors,
-                                     mlir::ValueRange indices,
-                                     mlir::AffineMap map, mlir::MemRefType dest,
-                                     std::string &reason);
+OrRefusal<CopyRuns> findCopyRuns(mlir::MemRefType source, const BufferDivisors &divisors,
+                                 mlir::ValueRange indices, mlir::AffineMap map,
+                                 mlir::MemRefType dest);
 
 } // namespace tilewright
 

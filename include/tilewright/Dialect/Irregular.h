@@ -11,6 +11,7 @@
 #define TILEWRIGHT_DIALECT_IRREGULAR_H
 
 #include "tilewright/Dialect/Tilewright.h"
+#include "tilewright/Support/Refusal.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
@@ -40,8 +41,7 @@ struct GemmLoops {
 };
 /// The loops of a product with these indexing maps, of A, B and C, if a function of
 /// CBLAS computes it; else why none does. C has its columns last.
-mlir::FailureOr<GemmLoops> matchGemm(mlir::ArrayRef<mlir::AffineMap> maps,
-                                     std::string &reason);
+OrRefusal<GemmLoops> matchGemm(mlir::ArrayRef<mlir::AffineMap> maps);
 
 /// Elements of a run that a thread sorts, and of what it merges; and of a run that a block
 /// makes of those: powers of four times the former.

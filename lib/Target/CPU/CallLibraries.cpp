@@ -154,8 +154,7 @@ struct CallLibrariesPass : tilewright::impl::CallLibrariesPassBase<CallLibraries
         return signalPassFailure();
       }
       SmallVector<AffineMap> maps(op.getMaps().getAsValueRange<AffineMapAttr>());
-      std::string reason;
-      CallWriter(op, *matchGemm(maps, reason)).write();
+      CallWriter(op, *matchGemm(maps)).write();
       op.erase();
     }
   }

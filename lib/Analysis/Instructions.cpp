@@ -33,44 +33,24 @@ bool tilewright::hasTypesOf(linalg::LinalgOp op, const Contraction &contraction,
          contraction.signedness[1] == instruction.signedness[1];
 }
 
-std::string tilewright::describe(InstructionRefusal refusal, StringRef name) {
-  std::string instruction = "matrix instruction '" + name.str() + "' ";
-  switch (refusal) {
-  case InstructionRefusal::Unknown:
-    return instruction + "is not understood";
-  case InstructionRefusal::NotContraction:
-    return "matrix instructions need an m, an n and a k loop";
-  case InstructionRefusal::OtherTypes:
-    return instruction + "is for other types";
-  case InstructionRefusal::Rounds:
-    return instruction +
-           "is for other types, and f32 is rounded for it with --fp=tf32 only";
-  }
-  llvm_unreachable("every refusal has words");
-}
-
-std::optional<MatrixInstruction>
-tilewright::matchInstruction(linalg::LinalgOp op, StringRef name,
-                             const Contraction *contraction,
-                             InstructionRefusal &refusal) {
-  auto refuse = [&](InstructionRefusal why) {
-    refusal = why;
-    return std::nullopt;
-  };
+OrRefusal<MatrixInstruction> tilewright::matchInstruction(linalg::LinalgOp op, StringRef name,
+                                                          const Contraction *contraction) {
+  std::string what = "matrix instruction '" + name.str() + "' ";
   auto instruction = MatrixInstruction::parse(op->getContext(), name);
   if (!instruction)
-    return refuse(InstructionRefusal::Unknown);
+    return refuse(Refused::Target, what + "is not understood");
   if (!contraction || contraction->k.empty())
-    return refuse(InstructionRefusal::NotContraction);
+    return refuse(Refused::NotContraction, "matrix instructions need an m, an n and a k loop");
   if (hasTypesOf(op, *contraction, *instruction))
-    return instruction;
+    return *instruction;
   bool isWide = llvm::all_of(
       ArrayRef<unsigned>{contraction->a, contraction->b}, [&](unsigned number) {
         return getElementTypeOrSelf(op->getOperand(number)).isF32();
       });
-  return refuse(instruction->rounds && isWide && !mayRound(op)
-                    ? InstructionRefusal::Rounds
-                    : InstructionRefusal::OtherTypes);
+  if (instruction->rounds && isWide && !mayRound(op))
+    return refuse(Refused::Numerics,
+                  what + "is for other types, and f32 is rounded for it with --fp=tf32 only");
+  return refuse(Refused::Types, what + "is for other types");
 }
 
 bool tilewright::isForMatrixUnit(linalg::LinalgOp op, TargetAttr target) {

@@ -42,8 +42,9 @@ std::vector<Candidate> tilewright::listConfigs(const KernelInfo &info,
   auto tryConfig = [&](LoweringConfigAttr config) {
     Candidate candidate;
     candidate.config = config;
-    FailureOr<TilePlan> plan = fits(info, config, target, candidate.refused);
-    if (failed(plan)) {
+    OrRefusal<TilePlan> plan = fits(info, config, target);
+    if (!plan) {
+      candidate.refused = plan.why();
       refused.push_back(std::move(candidate));
       return;
     }

@@ -58,16 +58,15 @@ static void explainRefusals(ArrayRef<Candidate> candidates,
   };
   llvm::StringMap<unsigned> count;
   for (const Candidate &candidate : candidates)
-    if (!candidate.refused.empty())
-      ++count[kindOf(candidate.refused)];
+    if (candidate.refused)
+      ++count[kindOf(candidate.refused.str())];
   for (const Candidate &candidate : candidates) {
-    if (candidate.refused.empty())
+    if (!candidate.refused)
       continue;
-    unsigned &times = count[kindOf(candidate.refused)];
+    unsigned &times = count[kindOf(candidate.refused.str())];
     if (times == 0)
       continue;
-    std::string line = "refused " + toString(candidate.config) + ": " +
-                       candidate.refused;
+    std::string line = "refused " + toString(candidate.config) + ": " + candidate.refused.str();
     if (times > 1)
       line += " (and " + std::to_string(times - 1) + " more like it)";
     explain.push_back(line);
@@ -75,39 +74,31 @@ static void explainRefusals(ArrayRef<Candidate> candidates,
   }
 }
 
-/// Why a product is not on matrix units; empty where it is, and for what is no
-/// product.
-static std::string whyNotOnMatrixUnit(const KernelInfo &info,
-                                      LoweringConfigAttr config,
-                                      TargetAttr target) {
+/// Why a product is not on matrix units.
+static Refusal whyNotOnMatrixUnit(const KernelInfo &info, LoweringConfigAttr config,
+                                  TargetAttr target) {
   if (config.getMma() || !matchProduct(info.getRoot()))
-    return "";
+    return {};
   auto names = target.getFacts().getAs<ArrayAttr>("mma");
   if (!names)
     names = target.getFacts().getAs<ArrayAttr>("panel_mma");
   if (!names)
-    return target.getName().str() +
-           (target.getBackend() == "spirv"
-                ? " names no cooperative matrices; +coopmat does"
-                : " has no matrix instructions");
-  std::string reason = "no instruction of the target has its types";
-  bool hasWayOut = false;
+    return refuse(Refused::Target,
+                  target.getName() + (target.getBackend() == "spirv"
+                                          ? " names no cooperative matrices; +coopmat does"
+                                          : " has no matrix instructions"));
+  Refusal wayOut;
   for (auto name : names.getAsRange<StringAttr>()) {
-    InstructionRefusal refusal;
-    if (!matchInstruction(info.getRoot(), name, info.getContraction(info.getRoot()),
-                          refusal)) {
-      if (refusal == InstructionRefusal::NotContraction)
-        return describe(refusal, name);
-      if (!hasWayOut && refusal == InstructionRefusal::Rounds) {
-        reason = describe(refusal, name);
-        hasWayOut = true;
-      }
-      continue;
-    }
-    return "'" + name.getValue().str() + "' computes it, but this config " +
-           strategyOf(info, config, target).whyNoInstruction();
+    auto instruction = matchInstruction(info.getRoot(), name, info.getContraction(info.getRoot()));
+    if (instruction)
+      return refuse(Refused::Config, "'" + name.getValue() + "' computes it, but this config " +
+                                         strategyOf(info, config, target).whyNoInstruction());
+    if (instruction.why().getKind() == Refused::NotContraction)
+      return instruction.why();
+    if (!wayOut && instruction.why().getKind() == Refused::Numerics)
+      wayOut = instruction.why();
   }
-  return reason;
+  return wayOut ? wayOut : refuse(Refused::Types, "no instruction of the target has its types");
 }
 
 /// Says why a product is not on matrix units, or refuses the kernel for it where
@@ -119,8 +110,8 @@ static LogicalResult checkMatrixUnit(const KernelInfo &info,
   if (StringRef unused = target.getText("unused_mma"); config.getMma() && !unused.empty())
     explain.push_back("multiplied by mma.sync; " + unused.str() + " of " +
                       target.getName().str() + " is not used yet");
-  std::string reason = whyNotOnMatrixUnit(info, config, target);
-  if (reason.empty()) {
+  Refusal why = whyNotOnMatrixUnit(info, config, target);
+  if (!why) {
     if (config.getMma() && target.getFact("subgroup", 1) <= 1 &&
         getElementTypeOrSelf(info.getRoot()->getOperand(0)).isBF16())
       explain.push_back("multiplied by '" + config.getMma().getValue().str() +
@@ -132,11 +123,10 @@ static LogicalResult checkMatrixUnit(const KernelInfo &info,
       kRequireAttr);
   if (required && llvm::is_contained(required, StringAttr::get(root->getContext(),
                                                                "matrix-unit")))
-    return root->emitOpError()
-           << "is not on matrix units, which are required: " << reason;
+    return root->emitOpError() << "is not on matrix units, which are required: " << why.str();
   // Where there are none to be had, nobody asks.
   if (target.getFacts().contains("mma") || target.getBackend() == "spirv")
-    explain.push_back("not on matrix units: " + reason);
+    explain.push_back("not on matrix units: " + why.str());
   return success();
 }
 
@@ -230,45 +220,41 @@ static bool isForOtherVariant(KernelInfo &info, TargetAttr target,
                                 SmallVectorImpl<std::string> &explain) {
   linalg::LinalgOp root = info.getRoot();
   auto config = root->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
-  std::string reason;
-  if (!config || !config.isWarpSpecialized() ||
-      succeeded(fits(info, config, target, reason)))
+  if (!config || !config.isWarpSpecialized())
+    return false;
+  OrRefusal<TilePlan> plan = fits(info, config, target);
+  if (plan)
     return false;
   func::FuncOp variant = favouredVariant(info.kernel);
   if (!variant)
     return false;
-  explain.push_back("the pinned config is carried out by variant " +
-                    variant.getName().str() + "; of this one " + reason);
+  explain.push_back("the pinned config is carried out by variant " + variant.getName().str() +
+                    "; of this one " + plan.why().str());
   root->removeAttr(kConfigAttr);
   return true;
 }
 
-/// Whether the kernel can have the config that is on its root; else `reason` says why
-/// not.
-static LogicalResult serves(const KernelInfo &info, TargetAttr target,
-                            std::string &reason) {
+/// Why the kernel cannot have the config that is on its root.
+static Refusal whyNotServed(const KernelInfo &info, TargetAttr target) {
   auto config = info.getRoot()->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
   if (!strategyOf(info, config, target).accepts(info, config))
-    return reason = ("strategy " + stringifyStrategy(config.getStrategy()) +
-                     " does not serve this kernel here; " +
-                     stringifyStrategy(info.strategy) + " does")
-                        .str(),
-           failure();
-  if (reason = whyNotCarriedOut(config, target); !reason.empty())
-    return failure();
-  FailureOr<TilePlan> plan = fits(info, config, target, reason);
-  return failure(failed(plan) ||
-                 failed(strategyOf(info, config, target)
-                            .check(info, config, *plan, target, reason)));
+    return refuse(Refused::OtherStrategy, "strategy " + stringifyStrategy(config.getStrategy()) +
+                                              " does not serve this kernel here; " +
+                                              stringifyStrategy(info.strategy) + " does");
+  if (Refusal why = whyNotCarriedOut(config, target))
+    return why;
+  OrRefusal<TilePlan> plan = fits(info, config, target);
+  if (!plan)
+    return plan.why();
+  return strategyOf(info, config, target).check(info, config, *plan, target);
 }
 
 /// Honours or refuses the config that the user put on the root.
 static LogicalResult checkPinned(const KernelInfo &info, TargetAttr target,
                                  SmallVectorImpl<std::string> &explain) {
-  std::string reason;
-  if (failed(serves(info, target, reason)))
+  if (Refusal why = whyNotServed(info, target))
     return info.getRoot()->emitOpError()
-           << "the pinned lowering config does not fit: " << reason;
+           << "the pinned lowering config does not fit: " << why.str();
   explain.push_back("config (pinned): " +
                     toString(info.getRoot()->getAttr(kConfigAttr)));
   return success();
@@ -291,12 +277,14 @@ static FailureOr<bool> takeTuned(KernelInfo &info, TargetAttr target,
     FailureOr<KernelInfo> anew = KernelInfo::get(info.kernel);
     if (failed(anew))
       return failure();
-    if (succeeded(serves(*anew, target, reason))) {
+    Refusal why = whyNotServed(*anew, target);
+    if (!why) {
       info = *anew;
       explain.push_back("config (tuned, " + tuned->source +
                         "): " + toString(tuned->config));
       return true;
     }
+    reason = why.str();
     root->removeAttr(kConfigAttr);
   }
   root->emitRemark() << "the tuned config (" << tuned->source
@@ -322,9 +310,8 @@ void tilewright::recordPlan(func::FuncOp kernel, LoweringConfigAttr config,
 
 static void recordTilePlan(func::FuncOp kernel, const KernelInfo &info,
                            LoweringConfigAttr config, TargetAttr target) {
-  std::string reason;
-  FailureOr<TilePlan> plan = planTiles(info, config, target, reason);
-  if (failed(plan) || plan->subgroup <= 1)
+  OrRefusal<TilePlan> plan = planTiles(info, config, target);
+  if (!plan || plan->subgroup <= 1)
     return;
   Footprint footprint = estimate(info, config, *plan, target);
   recordPlan(kernel, config, plan->threads, plan->copyThreads, footprint.sharedBytes,
@@ -395,9 +382,8 @@ LogicalResult tilewright::configureKernel(func::FuncOp kernel, bool listAll) {
       explain.push_back("the last of several kernels of attention, with the scores in "
                         "memory: " + reason.getValue().str());
   // Why a reduction, or the sum of a product, is not split.
-  std::string whole;
-  if (succeeded(chooseSplit(info->getRoot(), target, whole)))
-    whole = "it was dispatched whole";
+  OrRefusal<Split> split = chooseSplit(info->getRoot(), target);
+  std::string whole = split ? "it was dispatched whole" : split.why().str();
   bool alone = llvm::count_if(info->ops, [](linalg::LinalgOp op) {
                  return !isa<linalg::FillOp>(op.getOperation());
                }) == 1;
@@ -420,11 +406,11 @@ LogicalResult tilewright::configureKernel(func::FuncOp kernel, bool listAll) {
     if (failed(checkPinned(*info, target, explain)))
       return failure();
   } else if (!*tuned) {
-    if (candidates.empty() || !candidates.front().refused.empty())
+    if (candidates.empty() || candidates.front().refused)
       return info->getRoot()->emitOpError()
              << "no schedule fits " << target.getName() << ": "
              << (candidates.empty() ? "no candidates"
-                                    : StringRef(candidates.front().refused));
+                                    : StringRef(candidates.front().refused.str()));
     info->getRoot()->setAttr(kConfigAttr, candidates.front().config);
     explain.push_back("config: " + toString(candidates.front().config));
   }
@@ -450,7 +436,7 @@ LogicalResult tilewright::configureKernel(func::FuncOp kernel, bool listAll) {
   if (listAll) {
     SmallVector<Attribute> fitting;
     for (const Candidate &candidate : candidates)
-      if (candidate.refused.empty())
+      if (!candidate.refused)
         fitting.push_back(candidate.config);
     kernel->setAttr(kConfigsAttr, b.getArrayAttr(fitting));
     recordProblem(kernel, describeProblem(*info), describeShape(*info));

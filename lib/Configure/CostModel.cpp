@@ -117,10 +117,8 @@ double tilewright::estimateTime(const KernelInfo &info, LoweringConfigAttr confi
 
 std::string tilewright::describeBound(const KernelInfo &info, LoweringConfigAttr config,
                                       TargetAttr target) {
-  std::string reason;
-  FailureOr<TilePlan> plan = planTiles(info, config, target, reason);
-  if (failed(plan) || plan->subgroup <= 1 ||
-      llvm::any_of(info.classes, [](const LoopClass &loopClass) {
+  OrRefusal<TilePlan> plan = planTiles(info, config, target);
+  if (!plan || plan->subgroup <= 1 || llvm::any_of(info.classes, [](const LoopClass &loopClass) {
         return ShapedType::isDynamic(loopClass.extent) || loopClass.extent == 0;
       }))
     return "";

@@ -94,7 +94,7 @@ static std::string listOf(ArrayRef<StringRef> names) {
   return text;
 }
 
-std::string tilewright::whyNotCarriedOut(LoweringConfigAttr config, TargetAttr target) {
+Refusal tilewright::whyNotCarriedOut(LoweringConfigAttr config, TargetAttr target) {
   bool isCpu = target.getFact("subgroup", 1) <= 1;
   FieldsByStrategy all = listFields(isCpu);
   auto own = all.find(config.getStrategy());
@@ -113,9 +113,11 @@ std::string tilewright::whyNotCarriedOut(LoweringConfigAttr config, TargetAttr t
       others = strategiesWith(field, !isCpu);
       said += "on " + kKinds[!isCpu].str() + " ";
     }
-    return said + listOf(others) + (others.size() == 1 ? " does" : " do") + ": leave it out";
+    return refuse(Refused::OtherStrategy, said + listOf(others) +
+                                              (others.size() == 1 ? " does" : " do") +
+                                              ": leave it out");
   }
-  return "";
+  return {};
 }
 
 std::string tilewright::describeFields() {

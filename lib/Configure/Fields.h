@@ -12,6 +12,7 @@
 #define TILEWRIGHT_LIB_CONFIGURE_FIELDS_H
 
 #include "tilewright/Configure/KernelInfo.h"
+#include "tilewright/Support/Refusal.h"
 
 #include <string>
 
@@ -46,7 +47,7 @@ llvm::ArrayRef<ConfigField> irregularFields(bool isCpu);
 
 /// Why a field that `config` sets is not carried out on `target`, by the fields that the
 /// classes of its strategy's name declare; empty if all are.
-std::string whyNotCarriedOut(LoweringConfigAttr config, TargetAttr target);
+Refusal whyNotCarriedOut(LoweringConfigAttr config, TargetAttr target);
 
 /// The table of docs/configs.md, a row for each field.
 std::string describeFields();

@@ -151,7 +151,7 @@ static std::optional<Candidate> predict(ArrayRef<linalg::LinalgOp> ops, TargetAt
   if (failed(info))
     return std::nullopt;
   std::vector<Candidate> candidates = listConfigs(*info, target);
-  if (candidates.empty() || !candidates.front().refused.empty())
+  if (candidates.empty() || candidates.front().refused)
     return std::nullopt;
   return candidates.front();
 }

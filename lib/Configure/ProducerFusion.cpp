@@ -101,34 +101,23 @@ static bool needsWarpgroups(OpOperand &operand, TargetAttr target) {
   return !lost || *lost > apart;
 }
 
-bool tilewright::mayFuseProducers(ArrayRef<linalg::LinalgOp> producers,
-                                  linalg::LinalgOp product, unsigned number,
-                                  unsigned products, TargetAttr target,
-                                  std::string &reason) {
-  if (!target) {
-    reason = "the target is not known";
-    return false;
-  }
-  if (!matchProduct(product)) {
-    reason = "what reads it is no plain product";
-    return false;
-  }
+OrRefusal<std::string> tilewright::mayFuseProducers(ArrayRef<linalg::LinalgOp> producers,
+                                                    linalg::LinalgOp product, unsigned number,
+                                                    unsigned products, TargetAttr target) {
+  if (!target)
+    return refuse(Refused::Target, "the target is not known");
+  if (!matchProduct(product))
+    return refuse(Refused::NotContraction, "what reads it is no plain product");
   // A pinned config that leaves an operand to registers has it computed there.
   auto pinned = product->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
   bool isAsked = pinned && pinned.isWarpSpecialized() &&
                  !llvm::is_contained(pinned.getPromote(), int64_t(number));
   if ((product->hasAttr(kConfigAttr) && !isAsked) ||
-      llvm::any_of(producers, [](linalg::LinalgOp op) {
-        return op->hasAttr(kConfigAttr);
-      })) {
-    reason = "a lowering config is pinned on it or on the product";
-    return false;
-  }
-  if (isAsked) {
-    reason = "operand " + std::to_string(number) +
-             " of the product is computed in registers, as the pinned config says";
-    return true;
-  }
+      llvm::any_of(producers, [](linalg::LinalgOp op) { return op->hasAttr(kConfigAttr); }))
+    return refuse(Refused::Pinned, "a lowering config is pinned on it or on the product");
+  std::string what = "operand " + std::to_string(number) + " of the product";
+  if (isAsked)
+    return what + " is computed in registers, as the pinned config says";
   OpOperand *operand = product.getDpsInputOperand(number);
   Type element = getElementTypeOrSelf(operand->get().getType());
   int64_t bytes = std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
@@ -141,16 +130,13 @@ bool tilewright::mayFuseProducers(ArrayRef<linalg::LinalgOp> producers,
           type && type.getRank() == int64_t(op.getNumLoops()))
         read += llvm::divideCeil(type.getElementTypeBitWidth(), 8);
   }
-  if (target.getFact("subgroup", 1) <= 1 && read >= bytes) {
-    reason = "on CPUs, operands of products that take no less to read than the operand are "
-             "computed once, before";
-    return false;
-  }
-  if (target.getFact("subgroup", 1) <= 1 && matchProduct(product)->k.size() > 2) {
-    reason = "on CPUs, operands of products that sum over more than two loops are computed "
-             "once, before: these are not packed";
-    return false;
-  }
+  if (target.getFact("subgroup", 1) <= 1 && read >= bytes)
+    return refuse(Refused::NotProfitable, "on CPUs, operands of products that take no less to "
+                                          "read than the operand are computed once, before");
+  if (target.getFact("subgroup", 1) <= 1 && matchProduct(product)->k.size() > 2)
+    return refuse(Refused::NotContraction,
+                  "on CPUs, operands of products that sum over more than two loops are computed "
+                  "once, before: these are not packed");
   // More bytes than the operand has are read again by each block, out of a cache.
   int64_t more = std::max<int64_t>(0, read - bytes) * 2;
   bool assumed = false;
@@ -159,22 +145,21 @@ bool tilewright::mayFuseProducers(ArrayRef<linalg::LinalgOp> producers,
   int64_t cost = readers * (operations + kStaging + more);
   int64_t worth = 2 * bytes * kOperationsPerByte;
   bool pays = cost <= worth;
-  std::string what = "operand " + std::to_string(number) + " of the product";
-  if (pays && products > 1 && needsWarpgroups(*operand, target)) {
-    reason = "computing " + what + " on its way into the tiles does not pay: warps would "
-             "multiply two products of it, and not warpgroups";
-    return false;
-  }
+  if (pays && products > 1 && needsWarpgroups(*operand, target))
+    return refuse(Refused::NotProfitable,
+                  "computing " + what +
+                      " on its way into the tiles does not pay: warps would "
+                      "multiply two products of it, and not warpgroups");
   std::string each = std::to_string(operations + kStaging + more);
   std::string numbers =
       std::to_string(readers) + (readers == 1 ? " block reads" : " blocks read") +
       (assumed ? " (assumed)" : "") + " an element, each for the time of " + each +
       " operations; writing it and reading it back takes the time of " +
       std::to_string(worth);
-  reason = (pays ? what + " is computed on its way into the tiles and never written: "
-                 : "computing " + what + " on its way into the tiles does not pay: ") +
-           numbers;
-  return pays;
+  if (pays)
+    return what + " is computed on its way into the tiles and never written: " + numbers;
+  return refuse(Refused::NotProfitable,
+                "computing " + what + " on its way into the tiles does not pay: " + numbers);
 }
 
 //===----------------------------------------------------------------------===//
@@ -212,29 +197,29 @@ static RowWork countRows(ArrayRef<linalg::LinalgOp> producers, int64_t rank) {
   return work;
 }
 
-bool tilewright::mayFuseNorm(ArrayRef<linalg::LinalgOp> producers,
-                                    linalg::LinalgOp product, unsigned number,
-                                    unsigned products, TargetAttr target,
-                                    std::string &reason) {
+OrRefusal<std::string> tilewright::mayFuseNorm(ArrayRef<linalg::LinalgOp> producers,
+                                               linalg::LinalgOp product, unsigned number,
+                                               unsigned products, TargetAttr target) {
   OpOperand *operand = product.getDpsInputOperand(number);
   std::string what = "operand " + std::to_string(number) + " of the product";
-  auto fail = [&](const Twine &why) {
-    reason = ("the rows of " + what + " are not reduced in its kernel: " + why).str();
-    return false;
+  auto fail = [&](Refused kind, const Twine &why) {
+    return refuse(kind, "the rows of " + what + " are not reduced in its kernel: " + why);
   };
   std::optional<Contraction> contraction = matchContraction(product);
   if (!target || !contraction)
-    return fail("what reads it is no plain product");
+    return fail(Refused::NotContraction, "what reads it is no plain product");
   if (target.getFact("subgroup", 1) <= 1)
-    return fail("on CPUs, a launch costs less than reading them again");
+    return fail(Refused::Target, "on CPUs, a launch costs less than reading them again");
   if (product->hasAttr(kSplitAttr))
-    return fail("the product is computed in parts, and each would need all of its rows");
+    return fail(Refused::Config,
+                "the product is computed in parts, and each would need all of its rows");
   if (product->hasAttr(kConfigAttr) || llvm::any_of(producers, [](linalg::LinalgOp op) {
         return op->hasAttr(kConfigAttr);
       }))
-    return fail("a lowering config is pinned on it or on the product");
+    return fail(Refused::Pinned, "a lowering config is pinned on it or on the product");
   if (isSkinny(product, *contraction))
-    return fail("the product has so few rows or columns that threads share its sums");
+    return fail(Refused::Extents,
+                "the product has so few rows or columns that threads share its sums");
   bool assumed = false;
   double rows = 1, columns = 1, length = 1;
   AffineMap map = product.getMatchingIndexingMap(operand);
@@ -242,7 +227,7 @@ bool tilewright::mayFuseNorm(ArrayRef<linalg::LinalgOp> producers,
        llvm::enumerate(product.getStaticLoopRanges(), product.getIteratorTypesArray())) {
     bool isSum = type == utils::IteratorType::reduction;
     if (isSum && ShapedType::isDynamic(extent))
-      return fail("how long they are is not known before the launch");
+      return fail(Refused::DynamicExtents, "how long they are is not known before the launch");
     assumed |= ShapedType::isDynamic(extent);
     double count = ShapedType::isDynamic(extent) ? kNominal : std::max<int64_t>(extent, 1);
     (isSum ? length : map.isFunctionOfDim(loop) ? rows : columns) *= count;
@@ -276,8 +261,9 @@ bool tilewright::mayFuseNorm(ArrayRef<linalg::LinalgOp> producers,
                     inKernel, apart)
           .str();
   if (!pays)
-    return fail(numbers);
-  reason = "the rows of " + what + " are reduced in its kernel, and normalised on their way "
-           "into the tiles: " + numbers;
-  return true;
+    return fail(Refused::NotProfitable, numbers);
+  return "the rows of " + what +
+         " are reduced in its kernel, and normalised on their way "
+         "into the tiles: " +
+         numbers;
 }

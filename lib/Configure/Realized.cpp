@@ -18,113 +18,102 @@
 using namespace mlir;
 using namespace tilewright;
 
-static LogicalResult checkPromote(const ScheduleStrategy &strategy, const KernelInfo &info,
-                                  LoweringConfigAttr config, std::string &reason) {
+static Refusal checkPromote(const ScheduleStrategy &strategy, const KernelInfo &info,
+                            LoweringConfigAttr config) {
   if (config.getPromote().empty() || strategy.keepsRows())
-    return success();
+    return {};
   const Contraction *product = nullptr;
   if (strategy.contracts())
     product = info.getContraction(info.getRoot());
-  if (!product) {
-    reason = "'promote' is for contractions whose operands threads share; leave it "
-             "out";
-    return failure();
-  }
+  if (!product)
+    return refuse(Refused::Config, "'promote' is for contractions whose operands threads share; "
+                                   "leave it out");
+  auto describe = [&](unsigned number) {
+    return numberOperand(info.getRoot()->getOpOperand(number));
+  };
   SmallVector<int64_t> seen;
   for (int64_t number : config.getPromote()) {
-    if (llvm::is_contained(seen, number)) {
-      reason = "'promote' names operand " + std::to_string(number) + " twice";
-      return failure();
-    }
-    if (number != product->a && number != product->b) {
-      reason = "'promote' names operand " + std::to_string(number) +
-               "; the operands are " +
-               numberOperand(info.getRoot()->getOpOperand(std::min(product->a, product->b))) +
-               " and " +
-               numberOperand(info.getRoot()->getOpOperand(std::max(product->a, product->b)));
-      return failure();
-    }
+    if (llvm::is_contained(seen, number))
+      return refuse(Refused::Config, "'promote' names operand " + Twine(number) + " twice");
+    if (number != product->a && number != product->b)
+      return refuse(Refused::Config, "'promote' names operand " + Twine(number) +
+                                         "; the operands are " +
+                                         describe(std::min(product->a, product->b)) + " and " +
+                                         describe(std::max(product->a, product->b)));
     seen.push_back(number);
   }
-  return success();
+  return {};
 }
 
-/// Whether the operand that 'promote' leaves out can be read where it is.
-static LogicalResult checkReadRows(const KernelInfo &info, LoweringConfigAttr config,
-                                   std::string &reason) {
+/// Why the operand that 'promote' leaves out cannot be read where it is.
+static Refusal checkReadRows(const KernelInfo &info, LoweringConfigAttr config) {
   unsigned columns = matchContractionByRows(info.getRoot())->b;
-  std::string why;
   if (config.getPromote().front() != columns)
-    reason = "a CPU packs both operands of a contraction, none, or " +
-             numberOperand(info.getRoot()->getOpOperand(columns)) +
-             ", whose rows are vectors; 'promote' has the other one";
-  else if (config.getMma())
-    reason = "'mma' multiplies what is packed; 'promote' has one operand";
-  else if (canPack(info, why) && !canReadRows(info, why))
-    reason = "'promote' has one operand, and the other cannot be read where it is: " + why;
-  else
-    return success();
-  return failure();
+    return refuse(Refused::Config, "a CPU packs both operands of a contraction, none, or " +
+                                       numberOperand(info.getRoot()->getOpOperand(columns)) +
+                                       ", whose rows are vectors; 'promote' has the other one");
+  if (config.getMma())
+    return refuse(Refused::Config, "'mma' multiplies what is packed; 'promote' has one operand");
+  if (whyNotPacked(info))
+    return {};
+  if (Refusal why = whyNoRowsInPlace(info))
+    return why.after("'promote' has one operand, and the other cannot be read where it is: ");
+  return {};
 }
 
-LogicalResult tilewright::checkPacked(const ScheduleStrategy &strategy, const KernelInfo &info,
-                                      LoweringConfigAttr config, std::string &reason) {
+Refusal tilewright::checkPacked(const ScheduleStrategy &strategy, const KernelInfo &info,
+                                LoweringConfigAttr config) {
   if (config.getPromote().empty())
-    return success();
-  if (failed(checkPromote(strategy, info, config, reason)))
-    return failure();
-  if (config.getPromote().size() == 1 && failed(checkReadRows(info, config, reason)))
-    return failure();
+    return {};
+  if (Refusal why = checkPromote(strategy, info, config))
+    return why;
+  if (config.getPromote().size() == 1)
+    if (Refusal why = checkReadRows(info, config))
+      return why;
   const Contraction &product = *info.getContraction(info.getRoot());
   if (product.k.size() == 2) {
     // Chunks are whole steps of the outer loop.
     unsigned inner = product.k.back();
     int64_t block = inner < config.getBlock().size() ? config.getBlock()[inner] : 0;
     int64_t extent = info.classes[info.getClasses(info.getRoot())[inner]].extent;
-    if (block && block < extent) {
-      reason = "the sum runs over two loops, of the inner one of which 'block' has " +
-               std::to_string(block) + " of " + std::to_string(extent) +
-               " elements; make it 0, all of them";
-      return failure();
-    }
+    if (block && block < extent)
+      return refuse(Refused::TileSize,
+                    "the sum runs over two loops, of the inner one of which 'block' has " +
+                        Twine(block) + " of " + Twine(extent) +
+                        " elements; make it 0, all of them");
   }
   unsigned k = product.k.front();
   int64_t step = k < config.getThread().size() ? config.getThread()[k] : 0;
   int64_t chunk = k < config.getBlock().size() ? config.getBlock()[k] : 0;
-  if (step <= 0 || chunk % step) {
-    reason = "a chunk of the sum has " + std::to_string(chunk) +
-             " elements ('block'), which is no multiple of the " +
-             std::to_string(step) + " of a step ('thread')";
-    return failure();
-  }
-  return success();
+  if (step <= 0 || chunk % step)
+    return refuse(Refused::Indivisible, "a chunk of the sum has " + Twine(chunk) +
+                                            " elements ('block'), which is no multiple of the " +
+                                            Twine(step) + " of a step ('thread')");
+  return {};
 }
 
-static LogicalResult checkStages(const ScheduleStrategy &strategy, const KernelInfo &info,
-                                 LoweringConfigAttr config, TargetAttr target,
-                                 std::string &reason) {
+static Refusal checkStages(const ScheduleStrategy &strategy, const KernelInfo &info,
+                           LoweringConfigAttr config, TargetAttr target) {
   if (strategy.hasRoles()) // checkPlan has said all of it
-    return success();
+    return {};
   int64_t stages = config.getStages();
   std::string count = "'stages' is " + std::to_string(stages) + ", but ";
   if (stages > 1 && config.getPromote().empty())
-    reason = count + "no operand goes through shared memory ('promote')";
-  else if (stages > 2 && !config.getMma())
-    reason = count + "without matrix instructions there are at most 2";
-  else if (stages > 2 && !target.has("async_copy"))
-    reason = count + "without asynchronous copies, which " + target.getName().str() +
-             " does not have, there are at most 2";
-  else if (stages > 2 && isRegisterStaged(info, target))
-    reason = count + "an operand is computed, or transposed, on its way through "
-                     "registers, and then there are at most 2";
-  else
-    return success();
-  return failure();
+    return refuse(Refused::Config, count + "no operand goes through shared memory ('promote')");
+  if (stages > 2 && !config.getMma())
+    return refuse(Refused::Config, count + "without matrix instructions there are at most 2");
+  if (stages > 2 && !target.has("async_copy"))
+    return refuse(Refused::Target, count + "without asynchronous copies, which " +
+                                       target.getName() + " does not have, there are at most 2");
+  if (stages > 2 && isRegisterStaged(info, target))
+    return refuse(Refused::Layout, count + "an operand is computed, or transposed, on its way "
+                                           "through registers, and then there are at most 2");
+  return {};
 }
 
 /// Layouts spread powers of two.
-static LogicalResult checkPowers(const ScheduleStrategy &strategy, const KernelInfo &info,
-                                 LoweringConfigAttr config, std::string &reason) {
+static Refusal checkPowers(const ScheduleStrategy &strategy, const KernelInfo &info,
+                           LoweringConfigAttr config) {
   std::optional<MatrixLoops> loops;
   if (strategy.hasRoles())
     loops = findMatrixLoops(*info.getContraction(info.getRoot()), config);
@@ -134,18 +123,17 @@ static LogicalResult checkPowers(const ScheduleStrategy &strategy, const KernelI
     for (auto [loop, value] : llvm::enumerate(values))
       // Rows and columns of warpgroups are multiples of their instruction's.
       if (value > 0 && !llvm::isPowerOf2_64(value) &&
-          !(loops && (loop == loops->m || loop == loops->n))) {
-        reason = "'" + key.str() + "' has " + std::to_string(value) +
-                 ", which is no power of two";
-        return failure();
-      }
-  return success();
+          !(loops && (loop == loops->m || loop == loops->n)))
+        return refuse(Refused::Indivisible,
+                      "'" + key + "' has " + Twine(value) + ", which is no power of two");
+  return {};
 }
 
-LogicalResult ScheduleStrategy::check(const KernelInfo &info, LoweringConfigAttr config,
-                                      const TilePlan &plan, TargetAttr target,
-                                      std::string &reason) const {
-  return success(succeeded(checkPromote(*this, info, config, reason)) &&
-                 succeeded(checkStages(*this, info, config, target, reason)) &&
-                 succeeded(checkPowers(*this, info, config, reason)));
+Refusal ScheduleStrategy::check(const KernelInfo &info, LoweringConfigAttr config,
+                                const TilePlan &plan, TargetAttr target) const {
+  if (Refusal why = checkPromote(*this, info, config))
+    return why;
+  if (Refusal why = checkStages(*this, info, config, target))
+    return why;
+  return checkPowers(*this, info, config);
 }

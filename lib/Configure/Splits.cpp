@@ -44,13 +44,8 @@ static constexpr int64_t kMatrixUnit = 256, kMinExtentMatrixUnits = 8;
 
 /// Products on matrix units: as many parts as give each multiprocessor a tile, each
 /// of them some units long.
-static FailureOr<Split> chooseMatrixSplit(linalg::LinalgOp op,
-                                          const Contraction &product,
-                                          TargetAttr target, std::string &reason) {
-  auto fail = [&](const Twine &why) {
-    reason = why.str();
-    return failure();
-  };
+static OrRefusal<Split> chooseMatrixSplit(linalg::LinalgOp op, const Contraction &product,
+                                          TargetAttr target) {
   SmallVector<int64_t> extents = op.getStaticLoopRanges();
   Split split;
   split.loop = product.k.front();
@@ -59,7 +54,7 @@ static FailureOr<Split> chooseMatrixSplit(linalg::LinalgOp op,
   std::optional<unsigned> steps = contiguousSum(op, product);
   if (product.k.size() > 1) {
     if (product.k.size() > 2 || !steps || *steps == split.loop)
-      return fail("it sums over several loops");
+      return refuse(Refused::NotContraction, "it sums over several loops");
     split.unit = llvm::PowerOf2Ceil(
         llvm::divideCeil(kMatrixUnit, std::max<int64_t>(1, extents[*steps])));
   }
@@ -72,11 +67,12 @@ static FailureOr<Split> chooseMatrixSplit(linalg::LinalgOp op,
     return split;
   }
   if (llvm::any_of(extents, ShapedType::isDynamic))
-    return fail("extents of a product on matrix units are dynamic, and what would "
-                "fill the machine is not known before the launch; 'splits' in a "
-                "pinned lowering config asks for parts");
+    return refuse(Refused::DynamicExtents,
+                  "extents of a product on matrix units are dynamic, and what would "
+                  "fill the machine is not known before the launch; 'splits' in a "
+                  "pinned lowering config asks for parts");
   if (llvm::is_contained(extents, 0))
-    return fail("it has no elements");
+    return refuse(Refused::Extents, "it has no elements");
   int64_t blocks = 1;
   auto times = [&](int64_t count) {
     if (llvm::MulOverflow(blocks, count, blocks))
@@ -88,11 +84,12 @@ static FailureOr<Split> chooseMatrixSplit(linalg::LinalgOp op,
     times(extents[loop]);
   int64_t fill = multiprocessorsOf(target);
   if (blocks > fill / 2)
-    return fail(Twine(blocks) + " tiles of results fill the machine");
+    return refuse(Refused::NotProfitable, Twine(blocks) + " tiles of results fill the machine");
   int64_t units = llvm::divideCeil(extents[split.loop], split.unit);
   if (units < kMinExtentMatrixUnits)
-    return fail(Twine(extents[split.loop]) + " products a result are too few "
-                                             "for a second kernel to pay");
+    return refuse(Refused::NotProfitable, Twine(extents[split.loop]) +
+                                              " products a result are too few "
+                                              "for a second kernel to pay");
   split.parts = std::min<int64_t>(llvm::PowerOf2Ceil(fill / blocks),
                                   llvm::bit_floor(uint64_t(units / 2)));
   return split;
@@ -168,34 +165,31 @@ bool tilewright::fillsHalf(linalg::LinalgOp op, LoweringConfigAttr config,
   return tiles >= multiprocessorsOf(target) / 2;
 }
 
-FailureOr<Split> tilewright::chooseSplit(linalg::LinalgOp op, TargetAttr target,
-                                         std::string &reason) {
-  auto fail = [&](const Twine &why) {
-    reason = why.str();
-    return failure();
-  };
+OrRefusal<Split> tilewright::chooseSplit(linalg::LinalgOp op, TargetAttr target) {
   auto config = op->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
   if (op->hasAttr(kClusterSumAttr) ||
       (config && config.isWarpSpecialized() && clusterSumLoop(op, config)))
-    return fail("the blocks of a cluster have a part of its sum each, and add them up");
+    return refuse(Refused::Config,
+                  "the blocks of a cluster have a part of its sum each, and add them up");
   if (config && config.getSplits() == 1)
-    return fail("the pinned lowering config has no 'splits'");
+    return refuse(Refused::Pinned, "the pinned lowering config has no 'splits'");
   if (!isa<linalg::GenericOp>(op.getOperation()) ||
       op.getNumReductionLoops() == 0)
-    return fail("it reduces nothing");
+    return refuse(Refused::NotContraction, "it reduces nothing");
   bool lanes = target.getFact("subgroup", 1) > 1;
   std::optional<Contraction> product = matchContraction(op);
   if (product && lanes && isForMatrixUnit(op, target)) {
     if (matchCombiners(op).empty())
-      return fail("partial results cannot be combined");
-    return chooseMatrixSplit(op, *product, target, reason);
+      return refuse(Refused::Numerics, "partial results cannot be combined");
+    return chooseMatrixSplit(op, *product, target);
   }
   if (product && !(lanes && isSkinny(op, *product)))
-    return fail("only contractions of few rows or columns are split");
+    return refuse(Refused::NotProfitable, "only contractions of few rows or columns are split");
   if (matchCombiners(op).empty())
-    return fail("partial results cannot be combined: a result is not updated "
-                "by one add, mul, min, max, and, or, xor; 'tilewright.associative' on the "
-                "op says that its body combines them");
+    return refuse(Refused::Numerics,
+                  "partial results cannot be combined: a result is not updated "
+                  "by one add, mul, min, max, and, or, xor; 'tilewright.associative' on the "
+                  "op says that its body combines them");
 
   int64_t fill = lanes ? blocksEachOf(target) * multiprocessorsOf(target) : kCpuTasks;
   int64_t elements = lanes ? kGpuElements : kCpuElements;
@@ -224,7 +218,7 @@ FailureOr<Split> tilewright::chooseSplit(linalg::LinalgOp op, TargetAttr target,
     }
   }
   if (results == 0 || reduced == 0)
-    return fail("it has no elements");
+    return refuse(Refused::Extents, "it has no elements");
 
   // A block takes a row each where rows are contiguous, else many columns.
   std::optional<unsigned> contiguous = contiguousLoop(op);
@@ -255,15 +249,18 @@ FailureOr<Split> tilewright::chooseSplit(linalg::LinalgOp op, TargetAttr target,
                                    double(multiprocessorsOf(target)))
                          : fill / 2;
   if (blocks >= enough)
-    return fail(Twine(results) + " results " +
-                (dynamicResults ? "(assumed) " : "") + "fill the machine");
+    return refuse(Refused::NotProfitable, Twine(results) + " results " +
+                                              (dynamicResults ? "(assumed) " : "") +
+                                              "fill the machine");
   int64_t units = isStatic ? llvm::divideCeil(extent, split.unit) : INT64_MAX;
   if (units < kMinExtentUnits)
-    return fail(Twine(reduced) + " elements a result are too few for a second "
-                                 "kernel to pay");
+    return refuse(Refused::NotProfitable, Twine(reduced) +
+                                              " elements a result are too few for a second "
+                                              "kernel to pay");
   if (lanes && staysWhole(op, target, blocks, results, reduced))
-    return fail("other ops read its rows again: one kernel for all of them moves half of what "
-                "kernels of parts do");
+    return refuse(Refused::NotProfitable,
+                  "other ops read its rows again: one kernel for all of them moves half of what "
+                  "kernels of parts do");
   split.parts = llvm::PowerOf2Ceil(llvm::divideCeil(fill, blocks));
   split.parts = std::min<int64_t>(split.parts, units);
   return split;
@@ -308,9 +305,7 @@ chooseGuardedMatrixSplit(linalg::LinalgOp op, const Contraction &product,
   return guarded;
 }
 
-std::optional<GuardedSplit>
-tilewright::chooseGuardedSplit(linalg::LinalgOp op, TargetAttr target) {
-  std::string reason;
+std::optional<GuardedSplit> tilewright::chooseGuardedSplit(linalg::LinalgOp op, TargetAttr target) {
   if (std::optional<Contraction> product = matchContraction(op);
       product && !op->hasAttr(kConfigAttr) &&
       target.getFact("subgroup", 1) > 1 &&
@@ -318,9 +313,8 @@ tilewright::chooseGuardedSplit(linalg::LinalgOp op, TargetAttr target) {
       isForMatrixUnit(op, target) && !matchCombiners(op).empty())
     return chooseGuardedMatrixSplit(op, *product, target);
   if (op->hasAttr(kConfigAttr) || target.getFact("subgroup", 1) <= 1 ||
-      !isa<linalg::GenericOp>(op.getOperation()) ||
-      op.getNumReductionLoops() == 0 || matchContraction(op) ||
-      matchCombiners(op).empty() || succeeded(chooseSplit(op, target, reason)))
+      !isa<linalg::GenericOp>(op.getOperation()) || op.getNumReductionLoops() == 0 ||
+      matchContraction(op) || matchCombiners(op).empty() || chooseSplit(op, target))
     return std::nullopt;
   GuardedSplit guarded;
   bool dynamicResults = false;

@@ -89,10 +89,10 @@ public:
   /// The fields of a config, beside `block`, that later stages carry out. A config that sets
   /// another one is refused.
   virtual llvm::ArrayRef<ConfigField> fields() const = 0;
-  /// What stands against `config` before there are tiles, in `reason`.
-  virtual mlir::LogicalResult checkPlan(const KernelInfo &info, LoweringConfigAttr config,
-                                        TargetAttr target, std::string &reason) const {
-    return mlir::success();
+  /// What stands against `config` before there are tiles.
+  virtual Refusal checkPlan(const KernelInfo &info, LoweringConfigAttr config,
+                            TargetAttr target) const {
+    return {};
   }
   /// Whether operands are packed into panels: then `block` has a chunk of the sum, and
   /// `thread` the step of the inner loop.
@@ -128,11 +128,9 @@ public:
   virtual std::optional<unsigned> sharedLoop(LoweringConfigAttr config) const {
     return std::nullopt;
   }
-  /// Whether later stages carry out what a pinned config says in the strategy's fields; on
-  /// failure `reason` names the one that they would not.
-  virtual mlir::LogicalResult check(const KernelInfo &info, LoweringConfigAttr config,
-                                    const TilePlan &plan, TargetAttr target,
-                                    std::string &reason) const;
+  /// What a pinned config says in the strategy's fields and later stages would not carry out.
+  virtual Refusal check(const KernelInfo &info, LoweringConfigAttr config, const TilePlan &plan,
+                        TargetAttr target) const;
 
   //===--------------------------------------------------------------------===//
   // Footprint

@@ -51,55 +51,48 @@ static bool asksForChain(linalg::LinalgOp second, unsigned number) {
 
 /// Whether a tile may be worked on after the product at all. `isAsked`: its pinned config
 /// says so.
-static std::optional<Contraction> matchTile(linalg::LinalgOp product,
-                                            TargetAttr target, std::string &reason,
-                                            bool isAsked = false) {
-  auto fail = [&](const Twine &why) {
-    reason = why.str();
-    return std::nullopt;
-  };
+static OrRefusal<Contraction> matchTile(linalg::LinalgOp product, TargetAttr target,
+                                        bool isAsked = false) {
   std::optional<Contraction> contraction = matchContraction(product);
   if (!contraction || product->hasAttr(kSplitAttr) || product->hasAttr(kClusterSumAttr))
-    return fail("it is computed in parts");
+    return refuse(Refused::NotContraction, "it is computed in parts");
   if (product->hasAttr(kConfigAttr) && !isAsked)
-    return fail("its lowering config is pinned");
+    return refuse(Refused::Pinned, "its lowering config is pinned");
   if (!target || target.getFact("subgroup", 1) <= 1 ||
       instructionsOf(product, *contraction, target).empty())
-    return fail("it is not on matrix units");
+    return refuse(Refused::Target, "it is not on matrix units");
   if (isSkinny(product, *contraction))
-    return fail("it has so few rows or columns that threads share its sums");
-  return contraction;
+    return refuse(Refused::Extents, "it has so few rows or columns that threads share its sums");
+  return *contraction;
 }
 
 /// Whether a tile can have all of `loops`, which are those of one operand.
-static bool fitsTile(linalg::LinalgOp product, ArrayRef<unsigned> loops,
-                     TargetAttr target, std::string &reason) {
+static Refusal checkTileLoops(linalg::LinalgOp product, ArrayRef<unsigned> loops,
+                              TargetAttr target) {
   SmallVector<int64_t> extents = product.getStaticLoopRanges();
-  if (loops.size() != 1) {
-    reason = "it runs over several loops there, and a tile has one of them";
-    return false;
-  }
+  if (loops.size() != 1)
+    return refuse(Refused::NotContraction,
+                  "it runs over several loops there, and a tile has one of them");
   int64_t extent = extents[loops.front()];
   if (ShapedType::isDynamic(extent))
-    reason = "how many there are is not known before the launch, and a tile must "
-             "have them all";
-  else if (int64_t most = widestTile(target); extent < 1 || extent > most)
-    reason = "there are " + std::to_string(extent) + ", and a tile has at most " +
-             std::to_string(most);
-  return reason.empty();
+    return refuse(Refused::DynamicExtents,
+                  "how many there are is not known before the launch, and a tile must "
+                  "have them all");
+  if (int64_t most = widestTile(target); extent < 1 || extent > most)
+    return refuse(Refused::TileSize,
+                  "there are " + Twine(extent) + ", and a tile has at most " + Twine(most))
+        .of(extent, most);
+  return {};
 }
 
-bool tilewright::mayReduceTile(linalg::LinalgOp product,
-                               ArrayRef<unsigned> loops, TargetAttr target,
-                               std::string &reason) {
-  std::string why;
-  auto fail = [&](StringRef what) {
-    reason = ("the product's " + what + " cannot be reduced in its kernel: " + why).str();
-    return false;
+Refusal tilewright::checkReducedTile(linalg::LinalgOp product, ArrayRef<unsigned> loops,
+                                     TargetAttr target) {
+  auto fail = [](StringRef what, const Refusal &why) {
+    return why.after("the product's " + what + " cannot be reduced in its kernel: ");
   };
-  std::optional<Contraction> contraction = matchTile(product, target, why);
+  OrRefusal<Contraction> contraction = matchTile(product, target);
   if (!contraction)
-    return fail("result");
+    return fail("result", contraction.why());
   auto isAllOf = [&](ArrayRef<unsigned> own) {
     return own.size() == loops.size() &&
            llvm::all_of(own, [&](unsigned loop) {
@@ -107,11 +100,12 @@ bool tilewright::mayReduceTile(linalg::LinalgOp product,
            });
   };
   bool rows = isAllOf(contraction->n), columns = isAllOf(contraction->m);
-  if (!rows && !columns) {
-    why = "the loops are neither all of its rows' nor all of its columns'";
-    return fail("result");
-  }
-  return fitsTile(product, loops, target, why) || fail(rows ? "rows" : "columns");
+  if (!rows && !columns)
+    return fail("result", refuse(Refused::Neighbours, "the loops are neither all of its rows' "
+                                                      "nor all of its columns'"));
+  if (Refusal why = checkTileLoops(product, loops, target))
+    return fail(rows ? "rows" : "columns", why);
+  return {};
 }
 
 /// Whether rows of an operand begin at multiples of 16 bytes, or a guard may find that.
@@ -124,86 +118,89 @@ static bool mayBeAligned(OpOperand &operand) {
 /// Why a block reads rows of `first` again for each tile of its result; empty where
 /// warpgroups keep all of its columns in registers (ChainedWarpgroups.cpp), and there are
 /// rows for at least half of the multiprocessors.
-static std::string whyReadAgain(linalg::LinalgOp first, const Contraction &before,
-                                linalg::LinalgOp second, const Contraction &after,
-                                TargetAttr target) {
+static Refusal whyReadAgain(linalg::LinalgOp first, const Contraction &before,
+                            linalg::LinalgOp second, const Contraction &after, TargetAttr target) {
   constexpr int64_t kRows = 64, kWidest = 256, kLongest = 512, kBytes = 64 * 1024;
   SmallVector<int64_t> extents = first.getStaticLoopRanges();
   int64_t rows = extents[before.m.front()], columns = extents[before.n.front()];
   Type element = getElementTypeOrSelf(first->getOperand(before.a).getType());
   if (!target.has("warpgroup_mma"))
-    return target.getName().str() + " has no warpgroups that keep all of a result";
+    return refuse(Refused::Target,
+                  target.getName().str() + " has no warpgroups that keep all of a result");
   if (!(element.isF16() || element.isBF16()) ||
       !getElementTypeOrSelf(first->getResult(0).getType()).isF32())
-    return "warpgroups keep f32 sums of f16 and bf16 alone";
+    return refuse(Refused::Types, "warpgroups keep f32 sums of f16 and bf16 alone");
   for (auto [op, number] : {std::pair(first, before.a), std::pair(first, before.b),
                             std::pair(second, after.b)})
     if (!mayBeAligned(op->getOpOperand(number)))
-      return "rows of an operand are no multiples of 16 bytes, which copy engines for "
-             "warpgroups want";
+      return refuse(Refused::Alignment,
+                    "rows of an operand are no multiples of 16 bytes, which copy engines for "
+                    "warpgroups want");
   if (ShapedType::isDynamic(columns) || columns > kWidest)
-    return "it has " +
-           (ShapedType::isDynamic(columns) ? "any number of" : std::to_string(columns)) +
-           " columns, of which registers of warpgroups have room for " +
-           std::to_string(kWidest);
+    return refuse(
+        Refused::TileSize,
+        "it has " + (ShapedType::isDynamic(columns) ? "any number of" : std::to_string(columns)) +
+            " columns, of which registers of warpgroups have room for " + std::to_string(kWidest));
   // Beside more than half of what there is, blocks have 64 rows, and read twice as much of
   // the first product's right operand.
   int64_t sums = extents[before.k.front()];
   int64_t bytes = 2 * columns * second.getStaticLoopRanges()[after.n.front()];
   if (bytes > kBytes && (ShapedType::isDynamic(sums) || sums > kLongest))
-    return "the second product's right operand takes " + std::to_string(bytes) +
-           " bytes of shared memory, beside which rows of up to " +
-           std::to_string(kLongest) + " pay";
+    return refuse(Refused::SharedMemory,
+                  "the second product's right operand takes " + std::to_string(bytes) +
+                      " bytes of shared memory, beside which rows of up to " +
+                      std::to_string(kLongest) + " pay");
   int64_t blocks = ShapedType::isDynamic(rows) ? multiprocessorsOf(target)
                                                : int64_t(llvm::divideCeil(rows, kRows));
   if (2 * blocks < multiprocessorsOf(target))
-    return "its " + std::to_string(rows) + " rows are " + std::to_string(blocks) +
-           " blocks of warpgroups, for " + std::to_string(multiprocessorsOf(target)) +
-           " multiprocessors";
-  return "";
+    return refuse(Refused::Extents, "its " + std::to_string(rows) + " rows are " +
+                                        std::to_string(blocks) + " blocks of warpgroups, for " +
+                                        std::to_string(multiprocessorsOf(target)) +
+                                        " multiprocessors");
+  return {};
 }
 
-bool tilewright::mayChain(linalg::LinalgOp first, linalg::LinalgOp second,
-                          unsigned number, TargetAttr target,
-                          std::string &reason) {
-  std::string why;
-  auto fail = [&](const Twine &what) {
-    reason = ("the product of a product cannot be computed in the kernel of the "
-              "latter: " + what).str();
-    return false;
-  };
+/// The same of the products and their loops, without the words in front.
+static Refusal checkLoopsOfChain(linalg::LinalgOp first, linalg::LinalgOp second, unsigned number,
+                                 TargetAttr target) {
   bool isAsked = asksForChain(second, number);
-  std::optional<Contraction> before = matchTile(first, target, why),
-                             after = matchTile(second, target, why, isAsked);
+  OrRefusal<Contraction> before = matchTile(first, target),
+                         after = matchTile(second, target, isAsked);
   if (!before || !after)
-    return fail(why);
+    return after ? before.why() : after.why();
   if (number != after->a)
-    return fail("it is the right operand");
+    return refuse(Refused::Config, "it is the right operand");
   auto isPlain = [](const Contraction &product) {
     return product.m.size() == 1 && product.n.size() == 1 && product.k.size() == 1;
   };
   if (!isPlain(*before) || !isPlain(*after))
-    return fail("not both have one loop of rows, columns and sums each");
+    return refuse(Refused::NotContraction, "not both have one loop of rows, columns and sums each");
   SmallVector<StringAttr> others = instructionsOf(second, *after, target);
   if (llvm::none_of(instructionsOf(first, *before, target), [&](StringAttr name) {
         return llvm::is_contained(others, name);
       }))
-    return fail("no matrix instruction is for the types of both");
+    return refuse(Refused::Types, "no matrix instruction is for the types of both");
   // Rows of fragments come before columns in both.
   if (after->m.front() > after->n.front() || before->m.front() > before->n.front())
-    return fail("a result has its columns in front of its rows");
+    return refuse(Refused::Layout, "a result has its columns in front of its rows");
   int64_t rows = first.getStaticLoopRanges()[before->k.front()];
-  if (!fitsTile(second, after->n, target, why))
-    return fail("of the result's columns, " + why);
+  if (Refusal why = checkTileLoops(second, after->n, target))
+    return why.after("of the result's columns, ");
   if (!isAsked && (ShapedType::isDynamic(rows) || rows > kLongestRows))
-    if (std::string again = whyReadAgain(first, *before, second, *after, target);
-        !again.empty())
-      return fail("a block would read rows of " +
-                  (ShapedType::isDynamic(rows) ? "any number of"
-                                               : Twine(rows).str()) +
-                  " elements again for each tile of them, which pays up to " +
-                  Twine(kLongestRows) + "; " + again);
-  return true;
+    if (Refusal again = whyReadAgain(first, *before, second, *after, target))
+      return again.after("a block would read rows of " +
+                         (ShapedType::isDynamic(rows) ? "any number of" : Twine(rows).str()) +
+                         " elements again for each tile of them, which pays up to " +
+                         Twine(kLongestRows) + "; ");
+  return {};
+}
+
+Refusal tilewright::checkChain(linalg::LinalgOp first, linalg::LinalgOp second, unsigned number,
+                               TargetAttr target) {
+  Refusal why = checkLoopsOfChain(first, second, number, target);
+  return why ? why.after("the product of a product cannot be computed in the kernel of the "
+                         "latter: ")
+             : why;
 }
 
 std::optional<double> tilewright::lostByWarps(linalg::LinalgOp product, TargetAttr target) {
@@ -246,27 +243,27 @@ static std::optional<std::pair<double, double>> predictDual(const DualParts &par
   return std::pair(*one, *first + *second + kLaunch);
 }
 
-bool tilewright::mayFuseDual(linalg::LinalgOp first, linalg::LinalgOp second, unsigned number,
-                             const DualParts &parts, TargetAttr target,
-                             std::string &reason) {
-  auto fail = [&](const Twine &why) {
-    reason = ("two products of one operand are not computed in one kernel: " + why).str();
-    return false;
+OrRefusal<std::string> tilewright::mayFuseDual(linalg::LinalgOp first, linalg::LinalgOp second,
+                                               unsigned number, const DualParts &parts,
+                                               TargetAttr target) {
+  auto fail = [](Refused kind, const Twine &why) {
+    return refuse(kind, "two products of one operand are not computed in one kernel: " + why);
   };
   std::optional<Contraction> contraction = matchContraction(first);
   if (!target || !contraction)
-    return fail("they are no plain products");
+    return fail(Refused::NotContraction, "they are no plain products");
   if (target.getFact("subgroup", 1) <= 1)
-    return fail("on CPUs, one product at a time has panels of its operands, and a launch costs "
+    return fail(Refused::Target,
+                "on CPUs, one product at a time has panels of its operands, and a launch costs "
                 "little");
   if (first->hasAttr(kConfigAttr) || second->hasAttr(kConfigAttr))
-    return fail("a lowering config is pinned on one of them");
+    return fail(Refused::Pinned, "a lowering config is pinned on one of them");
   if (isSkinny(first, *contraction) && !isForMatrixUnit(first, target))
-    return fail("they have so few rows or columns that threads share their sums");
+    return fail(Refused::Extents, "they have so few rows or columns that threads share their sums");
   for (linalg::LinalgOp product : {first, second})
     for (Value input : product.getDpsInputs())
       if (input.getDefiningOp<Im2colOp>())
-        return fail("an operand is all windows of an image");
+        return fail(Refused::Layout, "an operand is all windows of an image");
   double elements = 1, bytes = 0;
   bool assumed = false;
   for (Value value : parts.between) {
@@ -280,7 +277,8 @@ bool tilewright::mayFuseDual(linalg::LinalgOp first, linalg::LinalgOp second, un
   }
   std::optional<double> lost = parts.inMemory ? 0 : lostByWarps(first, target);
   if (!lost)
-    return fail("an operand is computed in it, so that warps would multiply both and not "
+    return fail(Refused::DynamicExtents,
+                "an operand is computed in it, so that warps would multiply both and not "
                 "warpgroups, and how much is not known before the launch");
   const ChipFacts &chip = chipOf(target);
   double saved = kLaunch + bytes / chip.memoryBytes / chip.clockMhz;
@@ -305,8 +303,7 @@ bool tilewright::mayFuseDual(linalg::LinalgOp first, linalg::LinalgOp second, un
                              times->first, times->second)
                    .str();
   if (!pays)
-    return fail(numbers);
-  reason = "two products of operand " + std::to_string(number) +
-           " run side by side in one kernel, a dual product: " + numbers;
-  return true;
+    return fail(Refused::NotProfitable, numbers);
+  return "two products of operand " + std::to_string(number) +
+         " run side by side in one kernel, a dual product: " + numbers;
 }

@@ -113,14 +113,8 @@ static int64_t wholeSteps(const KernelInfo &info, LoweringConfigAttr config,
                            llvm::PowerOf2Ceil(extent));
 }
 
-FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
-                                          LoweringConfigAttr config,
-                                          TargetAttr target,
-                                          std::string &reason) {
-  auto fail = [&](const Twine &why) {
-    reason = why.str();
-    return failure();
-  };
+OrRefusal<TilePlan> tilewright::planTiles(const KernelInfo &info, LoweringConfigAttr config,
+                                          TargetAttr target) {
   TilePlan plan;
   plan.classes.resize(info.classes.size());
   plan.subgroup = std::max<int64_t>(1, target.getFact("subgroup", 1));
@@ -128,29 +122,29 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
 
   std::optional<unsigned> summed = clusterSumLoop(info, config);
   if (summed && config.getSplits() != config.getCluster()[*summed])
-    return fail("'cluster' has " + Twine(config.getCluster()[*summed]) +
-                " blocks along loop " + Twine(*summed) +
-                ", which is summed, and 'splits' is " + Twine(config.getSplits()) +
-                "; each block has one part");
+    return refuse(Refused::Config, "'cluster' has " + Twine(config.getCluster()[*summed]) +
+                                       " blocks along loop " + Twine(*summed) +
+                                       ", which is summed, and 'splits' is " +
+                                       Twine(config.getSplits()) + "; each block has one part");
   if (!summed && config.getSplits() != info.getSplits())
-    return fail("'splits' is " + Twine(config.getSplits()) +
-                " but the kernel computes " + Twine(info.getSplits()) +
-                (info.getSplits() == 1 ? " part" : " parts"));
+    return refuse(Refused::Config, "'splits' is " + Twine(config.getSplits()) +
+                                       " but the kernel computes " + Twine(info.getSplits()) +
+                                       (info.getSplits() == 1 ? " part" : " parts"));
   unsigned numLoops = info.getNumConfigLoops();
   for (auto [key, values] :
        {std::pair<StringRef, ArrayRef<int64_t>>{"block", config.getBlock()},
         {"warps", config.getWarps()},
         {"thread", config.getThread()}})
     if (!values.empty() && values.size() != numLoops)
-      return fail("'" + key + "' has " + Twine(values.size()) +
-                  " entries but " + nameOp(info.getRoot()) +
-                  " has " + Twine(numLoops) + " loops");
+      return refuse(Refused::Config, "'" + key + "' has " + Twine(values.size()) + " entries but " +
+                                         nameOp(info.getRoot()) + " has " + Twine(numLoops) +
+                                         " loops");
   plan.threads = plan.subgroup;
   for (int64_t warps : config.getWarps()) {
     plan.threads *= warps;
     if (plan.threads > kLargestTile)
-      return fail("'warps' asks for more than " + Twine(kLargestTile) +
-                  " threads");
+      return refuse(Refused::Threads,
+                    "'warps' asks for more than " + Twine(kLargestTile) + " threads");
   }
 
   // The root's loops as configured, then the other classes: a loop that the
@@ -167,8 +161,10 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
   for (unsigned loop = 0; chunked && loop < numLoops; ++loop)
     if (loop != chunked->sum && loop != chunked->columns &&
         entry(config.getBlock(), loop, 0) != 1)
-      return fail("a chunk of the sum at a time ('thread' is less than 'block' there) is "
-                  "for blocks of one row; make 'block' 1 for " + describeLoop(info, loop));
+      return refuse(Refused::Config,
+                    "a chunk of the sum at a time ('thread' is less than 'block' there) is "
+                    "for blocks of one row; make 'block' 1 for " +
+                        describeLoop(info, loop));
   SmallVector<int64_t> steps(info.classes.size(), 0);
   SmallVector<int64_t> inner(info.classes.size(), 0);
   SmallVector<bool> known(info.classes.size(), false);
@@ -184,8 +180,8 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
       steps[number] = std::max<int64_t>(1, inner[number]);
     known[number] = true;
     if (steps[number] == 0 && ShapedType::isDynamic(loopClass.extent))
-      return fail("'block' asks for all of " + describeLoop(info, loop) +
-                  " in one tile, but its extent is dynamic");
+      return refuse(Refused::DynamicExtents, "'block' asks for all of " + describeLoop(info, loop) +
+                                                 " in one tile, but its extent is dynamic");
     if (!loopClass.parallel)
       sequentialStep = std::max(sequentialStep, steps[number]
                                                     ? steps[number]
@@ -198,16 +194,18 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
     steps[info.split->part] = inner[info.split->part] = 1;
     int64_t &step = steps[info.split->reduced];
     if (step == 0 || info.split->unit % step)
-      return fail("the step " + Twine(step) + " of the split loop does not "
-                  "divide the unit of its parts, " + Twine(info.split->unit));
+      return refuse(Refused::Indivisible, "the step " + Twine(step) +
+                                              " of the split loop does not "
+                                              "divide the unit of its parts, " +
+                                              Twine(info.split->unit));
   }
   if (linalg::LinalgOp first = strategy.getFirstProduct(info, config))
     sequentialStep = strategy.stepOfFirst(first);
   if (sequentialStep == 0)
     sequentialStep = lanes ? 4 * plan.threads : 64;
 
-  if (failed(strategy.checkPlan(info, config, target, reason)))
-    return failure();
+  if (Refusal why = strategy.checkPlan(info, config, target))
+    return why;
   std::optional<unsigned> shared = strategy.sharedLoop(config);
   if (summed)
     plan.clusterSum = planClusterSum(info, config, *summed);
@@ -222,11 +220,12 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
     if (loopClass.sequential) {
       tile.terms = known[number] ? std::max<int64_t>(1, tile.step) : 1;
       if (tile.terms > (lanes ? kMostTerms : 1))
-        return fail("'block' has " + Twine(tile.step) +
-                    " for a loop that is reduced by a body of its own, whose terms "
-                    "are taken one by one; " +
-                    (lanes ? "up to " + Twine(kMostTerms) + " of them are read at once"
-                           : Twine("make it 1")));
+        return refuse(Refused::TileSize,
+                      "'block' has " + Twine(tile.step) +
+                          " for a loop that is reduced by a body of its own, whose terms "
+                          "are taken one by one; " +
+                          (lanes ? "up to " + Twine(kMostTerms) + " of them are read at once"
+                                 : Twine("make it 1")));
       tile.step = 1;
     }
     bool isSplit = (info.split && info.split->reduced == number) ||
@@ -262,8 +261,9 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
       tile.inner = inner[number];
       // Of a single tile the last register tile ends where the dim does.
       if (tile.loop && tile.step % tile.inner)
-        return fail("the register tile " + Twine(tile.inner) +
-                    " does not divide the block tile " + Twine(tile.step));
+        return refuse(Refused::Indivisible, "the register tile " + Twine(tile.inner) +
+                                                " does not divide the block tile " +
+                                                Twine(tile.step));
       tile.innerLoop = true;
     }
     tile.vector = tile.inner;
@@ -277,8 +277,8 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
     // Of what matrix instructions reduce, little is in registers at once.
     int64_t largest = config.getMma() ? 8 * kLargestTile : kLargestTile;
     if (elements > largest)
-      return fail("a tile of the fused loops has more than " + Twine(largest) +
-                  " elements");
+      return refuse(Refused::TileSize,
+                    "a tile of the fused loops has more than " + Twine(largest) + " elements");
   }
   if (chunked) {
     const ClassTile &tile = plan.classes[rootClasses[chunked->columns]];
@@ -291,10 +291,11 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
                          bytesPerElement(info.getRoot().getDpsInits()[0].getType());
   }
   plan.onlineSums = countOnlineSums(info, config, plan);
-  if (packed && !canPack(info, reason))
-    return failure();
-  if (packed)
+  if (packed) {
+    if (Refusal why = whyNotPacked(info))
+      return why;
     plan.panels = planPanels(info, config, plan);
+  }
   return plan;
 }
 
@@ -309,134 +310,137 @@ SmallVector<unsigned> tilewright::pairedLoops(const KernelInfo &info) {
   return paired;
 }
 
-/// Whether tiles of packed elements are whole bytes.
-static bool keepsPairs(const KernelInfo &info, const TilePlan &plan,
-                       std::string &reason) {
+/// Why tiles of packed elements are no whole bytes.
+static Refusal whyPairsCut(const KernelInfo &info, const TilePlan &plan) {
   for (unsigned number : pairedLoops(info)) {
     int64_t extent = plan.classes[number].vector;
     if (extent > 0 && extent % 2 == 0)
       continue;
-    reason = "two elements of an operand lie in a byte, and the tile has " +
-             std::to_string(std::max<int64_t>(extent, 1)) + " along its rows";
-    return false;
+    return refuse(Refused::Indivisible,
+                  "two elements of an operand lie in a byte, and the tile has " +
+                      Twine(std::max<int64_t>(extent, 1)) + " along its rows");
   }
-  return true;
+  return {};
 }
 
-/// Whether the product in front of the root's is in whole tiles of the instruction
-/// too, and nothing of it is computed twice.
-static bool keepsChain(const KernelInfo &info, LoweringConfigAttr config,
-                       const TilePlan &plan, std::string &reason) {
+/// Why the product in front of the root's is not in whole tiles of the instruction
+/// too, or is computed twice.
+static Refusal whyChainCut(const KernelInfo &info, LoweringConfigAttr config,
+                           const TilePlan &plan) {
   ArrayRef<linalg::LinalgOp> products = info.getProducts();
   if (!info.isChained() || plan.subgroup <= 1)
-    return true;
-  if (!config.getMma()) {
-    reason = "two products in one kernel need a matrix instruction";
-    return false;
-  }
+    return {};
+  if (!config.getMma())
+    return refuse(Refused::Config, "two products in one kernel need a matrix instruction");
   const Contraction &last = *info.getContraction(info.getRoot());
   auto instruction = MatrixInstruction::parse(info.getRoot()->getContext(),
                                               config.getMma().getValue());
   ArrayRef<unsigned> own = info.getClasses(info.getRoot());
   for (unsigned loop : last.n)
-    if (plan.classes[own[loop]].loop) {
-      reason = "the tile has " + std::to_string(plan.classes[own[loop]].step) +
-               " of the result's columns; without all of them the first product "
-               "would be computed again";
-      return false;
-    }
+    if (plan.classes[own[loop]].loop)
+      return refuse(Refused::TileSize,
+                    "the tile has " + Twine(plan.classes[own[loop]].step) +
+                        " of the result's columns; without all of them the first product "
+                        "would be computed again");
   if (config.isForWarpgroups()) // whyNotChained has said the rest
-    return true;
+    return {};
   int64_t warps = 1;
   for (unsigned loop : last.n)
     warps *= entry(config.getWarps(), loop, 1);
   for (linalg::LinalgOp op : ArrayRef(products).drop_back()) {
     const Contraction &product = *info.getContraction(op);
     ArrayRef<unsigned> classes = info.getClasses(op);
-    if (plan.classes[classes[product.n.front()]].step %
-            (instruction->n * warps) ||
+    if (plan.classes[classes[product.n.front()]].step % (instruction->n * warps) ||
         plan.classes[classes[product.k.front()]].step % instruction->k ||
-        !hasTypesOf(op, product, *instruction)) {
-      reason = "the first product's tile is no multiple of the instruction's on " +
-               std::to_string(warps) + " warps, or of other types";
-      return false;
-    }
+        !hasTypesOf(op, product, *instruction))
+      return refuse(Refused::Indivisible,
+                    "the first product's tile is no multiple of the instruction's on " +
+                        Twine(warps) + " warps, or of other types");
   }
-  return true;
+  return {};
 }
 
-/// Whether what other ops reduce of the root's product is in one tile: a block
+/// Why what other ops reduce of the root's product is not in one tile: a block
 /// that came back to it would compute the product again.
-static bool keepsReducedTiles(const KernelInfo &info, const TilePlan &plan,
-                              std::string &reason) {
+static Refusal whyReducedCut(const KernelInfo &info, const TilePlan &plan) {
   linalg::LinalgOp root = info.root;
   if (!info.getContraction(root) || plan.subgroup <= 1)
-    return true;
+    return {};
   for (auto [loop, type] : llvm::enumerate(root.getIteratorTypesArray())) {
     unsigned number = info.getClasses(root)[loop];
     if (type != utils::IteratorType::parallel || info.classes[number].parallel ||
         !plan.classes[number].loop)
       continue;
-    reason = "the tile has " + std::to_string(plan.classes[number].step) +
-             " elements of " + describeLoop(info, loop) + ", of which another op of the "
-             "kernel needs all";
-    return false;
+    return refuse(Refused::TileSize, "the tile has " + Twine(plan.classes[number].step) +
+                                         " elements of " + describeLoop(info, loop) +
+                                         ", of which another op of the kernel needs all");
   }
-  return true;
+  return {};
 }
 
 //===----------------------------------------------------------------------===//
 // Limits
 //===----------------------------------------------------------------------===//
 
-FailureOr<TilePlan> tilewright::fits(const KernelInfo &info,
-                                     LoweringConfigAttr config,
-                                     TargetAttr target, std::string &reason) {
-  func::FuncOp kernel = info.kernel;
-  for (BlockArgument argument : kernel.getArguments())
-    if (isa<ShapedType>(argument.getType()) &&
-        !strategyOf(info, config, target).readsImages() &&
-        getImage(kernel, operandNumber(argument))) {
-      reason = "argument " + std::to_string(argument.getArgNumber()) +
-               " is pixels of images, which copy engines alone read";
-      return failure();
-    }
-  FailureOr<TilePlan> plan = planTiles(info, config, target, reason);
-  if (failed(plan) || !keepsReducedTiles(info, *plan, reason) ||
-      !keepsChain(info, config, *plan, reason) || !keepsPairs(info, *plan, reason))
-    return failure();
-  auto over = [&](StringRef what, int64_t need, int64_t limit, const Twine &of = "") {
+/// Why a plan needs more than the target has; `footprint` is the plan's.
+static Refusal whyOverLimits(const TilePlan &plan, LoweringConfigAttr config,
+                             const Footprint &footprint, TargetAttr target) {
+  auto over = [&](Refused kind, const Twine &what, int64_t need, int64_t limit,
+                  const Twine &of = "") -> Refusal {
     if (need <= limit)
-      return false;
-    reason = (Twine("needs ") + Twine(need) + " " + what + " but " +
-              target.getName() + " has " + Twine(limit) + of)
-                 .str();
-    return true;
+      return {};
+    return refuse(kind, "needs " + Twine(need) + " " + what + " but " + target.getName() + " has " +
+                            Twine(limit) + of)
+        .of(need, limit);
   };
   int64_t threadMemory = target.getFact("thread_memory", 0);
-  Footprint footprint = estimate(info, config, *plan, target);
-  plan->footprint = footprint;
-  if (plan->chunks && over("bytes for sums between chunks", plan->chunks->bytes,
+  if (plan.chunks)
+    if (Refusal why = over(Refused::ThreadMemory, "bytes for sums between chunks",
+                           plan.chunks->bytes, threadMemory))
+      return why;
+  if (plan.panels)
+    if (Refusal why = over(Refused::ThreadMemory, "bytes for packed panels", plan.panels->bytes,
                            threadMemory))
-    return failure();
-  if (plan->panels && over("bytes for packed panels", plan->panels->bytes,
-                           threadMemory))
-    return failure();
+      return why;
+  int64_t threads = plan.threads + plan.copyThreads;
+  if (Refusal why =
+          over(Refused::Threads, "threads per block", threads, target.getFact("max_threads", 1)))
+    return why;
   std::string shared = "bytes of shared memory";
   if (footprint.scratchBytes)
     shared += " (" + std::to_string(footprint.scratchBytes) +
               " of them to move values between threads)";
-  int64_t threads = plan->threads + plan->copyThreads;
+  if (Refusal why = over(Refused::SharedMemory, shared, footprint.sharedBytes,
+                         target.getFact("shared_memory", 0)))
+    return why;
+  if (plan.subgroup <= 1)
+    return {};
   // Of registers that move between roles the strategy has said what each needs.
   int64_t named = target.getFact("registers", 255),
           registers = config.getRegisters().empty() ? registerLimit(target, threads) : named;
-  if (over("threads per block", threads, target.getFact("max_threads", 1)) ||
-      over(shared, footprint.sharedBytes, target.getFact("shared_memory", 0)) ||
-      (plan->subgroup > 1 && over("registers per thread", footprint.registers,
-                                  registers,
-                                  registers < named
-                                      ? " for each of " + std::to_string(threads)
-                                      : std::string())))
-    return failure();
+  return over(Refused::Registers, "registers per thread", footprint.registers, registers,
+              registers < named ? " for each of " + std::to_string(threads) : std::string());
+}
+
+OrRefusal<TilePlan> tilewright::fits(const KernelInfo &info, LoweringConfigAttr config,
+                                     TargetAttr target) {
+  func::FuncOp kernel = info.kernel;
+  for (BlockArgument argument : kernel.getArguments())
+    if (isa<ShapedType>(argument.getType()) && !strategyOf(info, config, target).readsImages() &&
+        getImage(kernel, operandNumber(argument)))
+      return refuse(Refused::Layout, "argument " + Twine(argument.getArgNumber()) +
+                                         " is pixels of images, which copy engines alone read");
+  OrRefusal<TilePlan> plan = planTiles(info, config, target);
+  if (!plan)
+    return plan;
+  if (Refusal why = whyReducedCut(info, *plan))
+    return why;
+  if (Refusal why = whyChainCut(info, config, *plan))
+    return why;
+  if (Refusal why = whyPairsCut(info, *plan))
+    return why;
+  plan->footprint = estimate(info, config, *plan, target);
+  if (Refusal why = whyOverLimits(*plan, config, *plan->footprint, target))
+    return why;
   return plan;
 }

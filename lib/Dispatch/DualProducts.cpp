@@ -18,22 +18,22 @@
 using namespace mlir;
 using namespace tilewright;
 
-bool tilewright::tryFuseDual(Group &base, ArrayRef<unsigned> loops, Group &other,
-                        linalg::LinalgOp op, TargetAttr target, std::string &reason) {
+Refusal tilewright::tryFuseDual(Group &base, ArrayRef<unsigned> loops, Group &other,
+                                linalg::LinalgOp op, TargetAttr target) {
   auto isPlain = [](const Group &group) {
     return group.kind == GroupKind::Contraction && countProducts(group) == 1 &&
            group.reduced == group.summed;
   };
   if (!isPlain(base) || !isPlain(other) || !mayMoveTo(other, op))
-    return false;
+    return refuse(Refused::Unrelated, "");
   linalg::LinalgOp product = firstProduct(base), second = firstProduct(other);
   std::optional<unsigned> shared = sharedOperand(second, product);
   std::optional<SmallVector<unsigned>> otherLoops = matchLoops(other, op);
   if (!shared || !otherLoops)
-    return false;
-  auto fail = [&](StringRef why) {
-    reason = "two products of one operand are not computed in one kernel: " + why.str();
-    return false;
+    return refuse(Refused::Unrelated, "");
+  auto fail = [](StringRef why) {
+    return refuse(Refused::Neighbours,
+                  "two products of one operand are not computed in one kernel: " + why);
   };
   // What is written anyway saves nothing.
   SmallVector<Value> between;
@@ -60,27 +60,25 @@ bool tilewright::tryFuseDual(Group &base, ArrayRef<unsigned> loops, Group &other
         inMemory &= !base.contains(producer) && !other.contains(producer);
   SmallVector<linalg::LinalgOp> after = base.ops;
   after.push_back(op);
-  if (!mayFuseDual(second, product, *shared, {other.ops, after, between, inMemory}, target,
-                   reason))
-    return false;
+  OrRefusal<std::string> saved =
+      mayFuseDual(second, product, *shared, {other.ops, after, between, inMemory}, target);
+  if (!saved)
+    return saved.why();
   for (linalg::LinalgOp member : other.ops)
     addMember(base, member, mapLoops(other, member, toBase));
   llvm::sort(base.ops, [](linalg::LinalgOp a, linalg::LinalgOp b) {
     return a->isBeforeInBlock(b);
   });
   llvm::append_range(base.notes, other.notes);
-  base.notes.push_back(reason);
+  base.notes.push_back(*saved);
   other.ops.clear();
-  return true;
+  return {};
 }
 
 void tilewright::fuseSharedProducer(MutableArrayRef<Group> groups, Group &group,
                                TargetAttr target) {
   linalg::LinalgOp product = firstProduct(group);
-  for (Group *producer : producersOf(groups, product)) {
-    std::string why;
-    if (producer != &group && producer->kind != GroupKind::Contraction &&
-        !tryFuseProducers(group, *producer, product, target, why) && !why.empty())
-      producer->apart = why;
-  }
+  for (Group *producer : producersOf(groups, product))
+    if (producer != &group && producer->kind != GroupKind::Contraction)
+      say(tryFuseProducers(group, *producer, product, target), producer->apart);
 }

@@ -7,14 +7,15 @@
 #define TILEWRIGHT_LIB_DISPATCH_DUALPRODUCTS_H
 
 #include "tilewright/Dispatch/Groups.h"
+#include "tilewright/Support/Refusal.h"
 
 namespace tilewright {
 
 /// Moves the members of `other` into `base`, whose product reads an operand of the product in
 /// `other`, if `op`, which has joined `base` with `loops`, combines the results of both element
 /// by element: a dual product.
-bool tryFuseDual(Group &base, llvm::ArrayRef<unsigned> loops, Group &other,
-                 mlir::linalg::LinalgOp op, TargetAttr target, std::string &reason);
+Refusal tryFuseDual(Group &base, llvm::ArrayRef<unsigned> loops, Group &other,
+                    mlir::linalg::LinalgOp op, TargetAttr target);
 
 /// Lets the group of a dual product take in what computes the operand that its products
 /// share, of which it is the only reader now.

@@ -53,12 +53,10 @@ static bool shouldExpand(OpOperand *operand, TargetAttr target) {
       !joinsSums(operand, reshape, product))
     return false;
   auto producer = reshape.getSrc().getDefiningOp<linalg::GenericOp>();
-  std::string reason;
-  return producer && producer->hasOneUse() &&
-         producer->getBlock() == product->getBlock() &&
+  return producer && producer->hasOneUse() && producer->getBlock() == product->getBlock() &&
          classify(producer) == GroupKind::Elementwise &&
          mayFuseProducers(cast<linalg::LinalgOp>(producer.getOperation()), product,
-                          operand->getOperandNumber(), /*products=*/1, target, reason);
+                          operand->getOperandNumber(), /*products=*/1, target);
 }
 
 namespace {

@@ -8,6 +8,7 @@
 #define TILEWRIGHT_LIB_DISPATCH_GROUPMEMBERS_H
 
 #include "tilewright/Dispatch/Groups.h"
+#include "tilewright/Support/Refusal.h"
 
 namespace tilewright {
 
@@ -38,8 +39,11 @@ llvm::SmallVector<Group *> producersOf(llvm::MutableArrayRef<Group> groups,
 
 /// Moves the members of `producer` into `group`, which `product` has just opened, if
 /// they compute one of its operands and that is better done tile by tile.
-bool tryFuseProducers(Group &group, Group &producer, mlir::linalg::LinalgOp product,
-                      TargetAttr target, std::string &reason);
+Refusal tryFuseProducers(Group &group, Group &producer, mlir::linalg::LinalgOp product,
+                         TargetAttr target);
+
+/// What the user is told of `why` a group is apart; what is there stays where it is nothing.
+void say(const Refusal &why, std::string &apart);
 
 } // namespace tilewright
 

@@ -171,17 +171,19 @@ linalg::LinalgOp tilewright::firstProduct(const Group &group) {
   return *llvm::find_if(group.ops, isProduct);
 }
 
+/// It has nothing to do with the group, which nobody has to be told.
+static Refusal unrelated() { return refuse(Refused::Unrelated, ""); }
+
 /// The right column of the table: what may be done with a product's tile.
-static bool productAllows(const Group &group, linalg::LinalgOp op,
-                          ArrayRef<unsigned> loops, TargetAttr target,
-                          std::string &reason) {
+static Refusal checkProduct(const Group &group, linalg::LinalgOp op, ArrayRef<unsigned> loops,
+                            TargetAttr target) {
   // What no op reduces is spread over blocks, and everybody has it.
   for (unsigned loop = 0; loop < group.reduced.size(); ++loop)
     if (group.summed[loop] ? llvm::is_contained(loops, loop)
                            : !group.reduced[loop] && !llvm::is_contained(loops, loop))
-      return false;
+      return unrelated();
   if (classify(op) == GroupKind::Elementwise)
-    return llvm::is_sorted(loops);
+    return llvm::is_sorted(loops) ? Refusal() : unrelated();
   SmallVector<unsigned> reduced;
   for (auto [loop, type] : llvm::zip_equal(loops, op.getIteratorTypesArray()))
     if (type == utils::IteratorType::reduction)
@@ -190,32 +192,21 @@ static bool productAllows(const Group &group, linalg::LinalgOp op,
   for (unsigned loop = 0; loop < group.reduced.size(); ++loop)
     if (!group.summed[loop] && group.reduced[loop] &&
         !llvm::is_contained(reduced, loop))
-      return false;
-  if (countProducts(group) > 1) {
-    reason = "the result of two products in one kernel is not reduced there";
-    return false;
-  }
-  return mayReduceTile(firstProduct(group), reduced, target, reason);
+      return unrelated();
+  if (countProducts(group) > 1)
+    return refuse(Refused::NotContraction,
+                  "the result of two products in one kernel is not reduced there");
+  return checkReducedTile(firstProduct(group), reduced, target);
 }
 
-/// The table of Groups.h.
-static bool kindsAllow(const Group &group, linalg::LinalgOp op,
-                       ArrayRef<unsigned> loops, TargetAttr target,
-                       std::string &reason) {
+/// The table of Groups.h, where `group` is of no product.
+static bool kindsAllow(const Group &group, linalg::LinalgOp op, ArrayRef<unsigned> loops) {
   GroupKind kind = classify(op);
   unsigned parallelCovered = 0, reducedCovered = 0;
   for (unsigned loop : loops)
     ++(group.reduced[loop] ? reducedCovered : parallelCovered);
   unsigned allReduced = llvm::count(group.reduced, true);
   unsigned allParallel = group.reduced.size() - allReduced;
-  if (kind == GroupKind::Contraction)
-    return false;
-  // What goes term by term would hold up the others.
-  if (isSequentialReduction(op) && group.kind != GroupKind::Elementwise)
-    return false;
-  if (kind == GroupKind::Reduction &&
-      llvm::any_of(group.ops, isSequentialReduction))
-    return false;
   switch (group.kind) {
   case GroupKind::Elementwise:
     // A full reduction is the work of few blocks; what others read of its
@@ -224,7 +215,7 @@ static bool kindsAllow(const Group &group, linalg::LinalgOp op,
            (kind == GroupKind::Reduction ? op.getNumParallelLoops() > 0
                                          : llvm::is_sorted(loops));
   case GroupKind::Contraction:
-    return productAllows(group, op, loops, target, reason);
+    return false;
   case GroupKind::Reduction:
     if (parallelCovered != allParallel)
       return false;
@@ -239,21 +230,36 @@ static bool kindsAllow(const Group &group, linalg::LinalgOp op,
   return false;
 }
 
-/// True if `op` may join; `loops` becomes the loops of the group that it has.
-static bool mayJoin(const Group &group, linalg::LinalgOp op, TargetAttr target,
-                    SmallVectorImpl<unsigned> &loops, std::string &reason) {
+/// The table of Groups.h.
+static Refusal checkKinds(const Group &group, linalg::LinalgOp op, ArrayRef<unsigned> loops,
+                          TargetAttr target) {
+  GroupKind kind = classify(op);
+  // What goes term by term would hold up the others.
+  if (kind == GroupKind::Contraction ||
+      (isSequentialReduction(op) && group.kind != GroupKind::Elementwise) ||
+      (kind == GroupKind::Reduction && llvm::any_of(group.ops, isSequentialReduction)))
+    return unrelated();
+  if (group.kind == GroupKind::Contraction)
+    return checkProduct(group, op, loops, target);
+  return kindsAllow(group, op, loops) ? Refusal() : unrelated();
+}
+
+/// The loops of the group that `op` has there, if it may join.
+static OrRefusal<SmallVector<unsigned>> mayJoin(const Group &group, linalg::LinalgOp op,
+                                                TargetAttr target) {
   for (OpOperand &init : op.getDpsInitsMutable())
     if (Operation *producer = init.get().getDefiningOp())
       if (group.contains(producer))
-        return false;
+        return unrelated();
   if (!mayMoveTo(group, op) || !extentsFollowFromInputs(op) ||
       !llvm::all_of(group.ops, extentsFollowFromInputs))
-    return false;
+    return unrelated();
   std::optional<SmallVector<unsigned>> matched = matchLoops(group, op);
-  if (!matched || !kindsAllow(group, op, *matched, target, reason))
-    return false;
-  loops = *matched;
-  return true;
+  if (!matched)
+    return unrelated();
+  if (Refusal why = checkKinds(group, op, *matched, target))
+    return why;
+  return *matched;
 }
 
 /// The loops of `member` of `group`, loop l of which becomes `to[l]`.
@@ -336,12 +342,11 @@ SmallVector<Group *> tilewright::producersOf(MutableArrayRef<Group> groups,
 
 /// Joins `op`, a product of what the product in `group` becomes, if it may: its
 /// columns are a new loop of the group.
-static bool tryChain(Group &group, linalg::LinalgOp op, TargetAttr target,
-                     std::string &reason) {
+static Refusal tryChain(Group &group, linalg::LinalgOp op, TargetAttr target) {
   if (group.kind != GroupKind::Contraction ||
       classify(op) != GroupKind::Contraction || countProducts(group) != 1 ||
       !mayMoveTo(group, op) || !extentsFollowFromInputs(op))
-    return false;
+    return unrelated();
   OpOperand *operand = nullptr;
   for (OpOperand *input : op.getDpsInputOperands()) {
     // A tensor that both read would tie the loops of both.
@@ -349,29 +354,26 @@ static bool tryChain(Group &group, linalg::LinalgOp op, TargetAttr target,
       continue;
     if (operand || !input->get().getDefiningOp() ||
         !group.contains(input->get().getDefiningOp()))
-      return false;
+      return unrelated();
     operand = input;
   }
   linalg::LinalgOp first = group.ops.front();
   if (!operand)
-    return false;
-  if (group.reduced != group.summed) {
-    reason = "the product of a product cannot be computed in the kernel of the "
-             "latter: between them, its result is reduced";
-    return false;
-  }
-  if (!isProduct(first)) {
-    reason = "the product of a product cannot be computed in the kernel of the "
-             "latter: there, an operand is computed on its way into the tiles";
-    return false;
-  }
+    return unrelated();
+  if (group.reduced != group.summed)
+    return refuse(Refused::Neighbours, "the product of a product cannot be computed in the kernel "
+                                       "of the latter: between them, its result is reduced");
+  if (!isProduct(first))
+    return refuse(Refused::Neighbours,
+                  "the product of a product cannot be computed in the kernel of the "
+                  "latter: there, an operand is computed on its way into the tiles");
   // Nothing but the chain's end is a result.
   for (linalg::LinalgOp member : group.ops)
     for (Operation *user : member->getUsers())
       if (user != op.getOperation() && !group.contains(user))
-        return false;
-  if (!mayChain(first, op, operand->getOperandNumber(), target, reason))
-    return false;
+        return unrelated();
+  if (Refusal why = checkChain(first, op, operand->getOperandNumber(), target))
+    return why;
   SmallVector<std::optional<unsigned>> known(op.getNumLoops());
   for (auto [result, loop] :
        llvm::zip_equal(op.getMatchingIndexingMap(operand).getResults(),
@@ -386,7 +388,7 @@ static bool tryChain(Group &group, linalg::LinalgOp op, TargetAttr target,
     }
   }
   addMember(group, op, loops);
-  return true;
+  return {};
 }
 
 /// Whether what `producer` reduces, if anything, is the rows of an operand of `product`:
@@ -407,13 +409,12 @@ static bool reducesWholeRows(const Group &producer, linalg::LinalgOp product,
 
 /// Moves the members of `producer` into `group`, which `product` has just opened, if
 /// they compute one of its operands and that is better done tile by tile.
-bool tilewright::tryFuseProducers(Group &group, Group &producer,
-                             linalg::LinalgOp product, TargetAttr target,
-                             std::string &reason) {
+Refusal tilewright::tryFuseProducers(Group &group, Group &producer, linalg::LinalgOp product,
+                                     TargetAttr target) {
   if (producer.kind == GroupKind::Contraction || !mayMoveTo(producer, product) ||
       !extentsFollowFromInputs(product) ||
       !llvm::all_of(producer.ops, extentsFollowFromInputs))
-    return false;
+    return unrelated();
   OpOperand *operand = nullptr;
   // All products of a dual product read the operand that they share.
   auto readsOperand = [&](OpOperand &use) {
@@ -424,67 +425,72 @@ bool tilewright::tryFuseProducers(Group &group, Group &producer,
   };
   for (linalg::LinalgOp member : producer.ops) {
     if (isa<linalg::FillOp>(member.getOperation()) || gathers(member))
-      return false;
+      return unrelated();
     for (OpOperand &init : member.getDpsInitsMutable()) {
       auto fill = init.get().getDefiningOp<linalg::FillOp>();
       if (readsInit(member, init) && !(fill && isOnlyInit(fill)))
-        return false;
+        return unrelated();
     }
     for (OpOperand &use : member->getUses()) {
       if (producer.contains(use.getOwner()))
         continue;
-      if (!readsOperand(use)) {
-        reason = "others than one operand of the product read it, too";
-        return false;
-      }
+      if (!readsOperand(use))
+        return refuse(Refused::Neighbours, "others than one operand of the product read it, too");
       if (!operand || use.getOwner() == product)
         operand = &use;
     }
   }
   if (!operand || operand->getOwner() != product)
-    return false;
+    return unrelated();
   SmallVector<std::optional<unsigned>> toGroup(producer.reduced.size());
   for (auto [result, loop] :
        llvm::zip_equal(product.getMatchingIndexingMap(operand).getResults(),
                        producer.dims.lookup(operand->get())))
     toGroup[loop] = cast<AffineDimExpr>(result).getPosition();
   bool normalizes = producer.kind == GroupKind::Reduction;
-  if (llvm::is_contained(toGroup, std::nullopt) ||
-      !reducesWholeRows(producer, product, toGroup) ||
-      !(normalizes ? mayFuseNorm : mayFuseProducers)(
-          producer.ops, product, operand->getOperandNumber(), countProducts(group), target,
-          reason))
-    return false;
+  if (llvm::is_contained(toGroup, std::nullopt) || !reducesWholeRows(producer, product, toGroup))
+    return unrelated();
+  OrRefusal<std::string> saved = (normalizes ? mayFuseNorm : mayFuseProducers)(
+      producer.ops, product, operand->getOperandNumber(), countProducts(group), target);
+  if (!saved)
+    return saved.why();
   for (linalg::LinalgOp member : producer.ops)
     addMember(group, member, mapLoops(producer, member, toGroup));
   llvm::sort(group.ops, [](linalg::LinalgOp a, linalg::LinalgOp b) {
     return a->isBeforeInBlock(b);
   });
-  group.notes.push_back(reason);
+  group.notes.push_back(*saved);
   producer.ops.clear();
-  return true;
+  return {};
 }
 
-static bool joinSomeGroup(MutableArrayRef<Group> groups, linalg::LinalgOp op,
-                          TargetAttr target, std::string &reason) {
+void tilewright::say(const Refusal &why, std::string &apart) {
+  if (!why.str().empty())
+    apart = why.str();
+}
+
+/// Whether `op` has joined a group; else `apart` says why not.
+static bool joinSomeGroup(MutableArrayRef<Group> groups, linalg::LinalgOp op, TargetAttr target,
+                          std::string &apart) {
   SmallVector<Group *> producers = producersOf(groups, op);
   for (Group *base : producers) {
-    SmallVector<unsigned> loops;
-    if (tryChain(*base, op, target, reason))
+    Refusal notChained = tryChain(*base, op, target);
+    if (!notChained)
       return true;
-    if (!mayJoin(*base, op, target, loops, reason))
+    say(notChained, apart);
+    OrRefusal<SmallVector<unsigned>> loops = mayJoin(*base, op, target);
+    say(loops.why(), apart);
+    if (!loops)
       continue;
     bool isDual = false;
     for (Group *other : producers) {
-      std::string why;
-      if (other == base || tryAbsorb(*base, loops, *other, op))
+      if (other == base || tryAbsorb(*base, *loops, *other, op))
         continue;
-      if (tryFuseDual(*base, loops, *other, op, target, why))
-        isDual = true;
-      else if (!why.empty())
-        other->apart = why;
+      Refusal why = tryFuseDual(*base, *loops, *other, op, target);
+      isDual |= !why;
+      say(why, other->apart);
     }
-    addMember(*base, op, loops);
+    addMember(*base, op, *loops);
     if (isDual)
       fuseSharedProducer(groups, *base, target);
     if (classify(op) == GroupKind::Reduction &&
@@ -505,17 +511,14 @@ SmallVector<Group, 0> tilewright::formGroups(Block &block, TargetAttr target,
     auto fill = dyn_cast<linalg::FillOp>(&candidate);
     if (fill && isOnlyInit(fill))
       continue;
-    std::string reason;
-    if (!fill && fuse && joinSomeGroup(groups, op, target, reason))
+    std::string apart;
+    if (!fill && fuse && joinSomeGroup(groups, op, target, apart))
       continue;
     Group group = openGroup(op);
-    group.apart = reason;
+    group.apart = apart;
     if (fuse && group.kind == GroupKind::Contraction)
-      for (Group *producer : producersOf(groups, op)) {
-        std::string why;
-        if (!tryFuseProducers(group, *producer, op, target, why) && !why.empty())
-          producer->apart = why;
-      }
+      for (Group *producer : producersOf(groups, op))
+        say(tryFuseProducers(group, *producer, op, target), producer->apart);
     groups.push_back(std::move(group));
   }
   llvm::erase_if(groups, [](const Group &group) { return group.ops.empty(); });

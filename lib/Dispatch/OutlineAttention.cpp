@@ -31,10 +31,13 @@ namespace tilewright {
 #include "tilewright/Dispatch/Passes.h.inc"
 } // namespace tilewright
 
-static bool hasKernel(AttentionOp op, TargetAttr target, std::string &reason) {
+static Refusal whyNoKernel(AttentionOp op, TargetAttr target) {
   // A pinned config is checked, and refused, by `configure`.
-  return op->hasAttr(kConfigAttr) ||
-         (target && succeeded(chooseAttentionConfig(op, target, reason)));
+  if (op->hasAttr(kConfigAttr))
+    return {};
+  if (!target)
+    return refuse(Refused::Target, "the module has no target");
+  return chooseAttentionConfig(op, target).why();
 }
 
 /// A tensor of the output's shape that nothing else writes.
@@ -104,14 +107,12 @@ struct SplitAttentionPass
     SmallVector<AttentionOp> ops;
     getOperation().walk([&](AttentionOp op) { ops.push_back(op); });
     for (AttentionOp op : ops) {
-      std::string reason;
-      if (hasKernel(op, getTarget(op), reason))
+      Refusal why = whyNoKernel(op, getTarget(op));
+      if (!why)
         continue;
       OpBuilder b(op);
       SmallVector<Value> results = decomposeAttention(b, op);
-      results.front().getDefiningOp()->setAttr(
-          kDecomposedAttr,
-          b.getStringAttr(reason.empty() ? "the module has no target" : reason));
+      results.front().getDefiningOp()->setAttr(kDecomposedAttr, b.getStringAttr(why.str()));
       op->replaceAllUsesWith(results);
       op.erase();
     }

@@ -168,11 +168,9 @@ bool Packer::run(TargetAttr target) {
       halvesOperand = input;
     }
   unsigned number = reshape->use_begin()->getOperandNumber();
-  std::string reason;
-  if (!halves ||
-      !reader.getMatchingIndexingMap(halvesOperand).isIdentity() ||
-      !mayFuseProducers({cast<linalg::LinalgOp>(reader.getOperation())}, product,
-                        number, /*products=*/1, target, reason))
+  if (!halves || !reader.getMatchingIndexingMap(halvesOperand).isIdentity() ||
+      !mayFuseProducers({cast<linalg::LinalgOp>(reader.getOperation())}, product, number,
+                        /*products=*/1, target))
     return false;
 
   Location loc = reader.getLoc();

@@ -127,9 +127,8 @@ static bool hasMatrixInstruction(linalg::GenericOp op, TargetAttr target) {
   auto product = cast<linalg::LinalgOp>(op.getOperation());
   std::optional<Contraction> contraction = matchContraction(product);
   return names && contraction && llvm::any_of(names.getAsRange<StringAttr>(), [&](StringAttr name) {
-    InstructionRefusal refusal;
-    return matchInstruction(product, name, &*contraction, refusal).has_value();
-  });
+           return bool(matchInstruction(product, name, &*contraction));
+         });
 }
 
 /// The convolution by `op`, where more channels are worth their copy.

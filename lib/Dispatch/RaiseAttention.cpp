@@ -197,11 +197,11 @@ AttentionOp AttentionRaiser::create(OpBuilder &b) {
     return {};
   };
   ScoreMask::Result mask;
-  if (!hiding->resolve(
+  if (Refusal why = hiding->resolve(
           b, second.getLoc(), query, queryType, scoreType,
           [&](Value value) { return isSizeOf(value, key); },
-          [&](Value value) { return isSizeOf(value, query); }, sizeOf, mask, reason))
-    return {};
+          [&](Value value) { return isSizeOf(value, query); }, sizeOf, mask))
+    return refuse(why.str()), AttentionOp();
   if (mask.mask && !addMap(mask.maskAt))
     return refuse("the mask has a loop that is not of the scores"), AttentionOp();
   if (mask.lengths && !addMap(mask.lengthsAt))
@@ -338,7 +338,10 @@ bool AttentionRaiser::raise(OpBuilder &b, TargetAttr target) {
   AttentionOp op = create(b);
   if (!op)
     return false;
-  if (failed(op.verify()) || failed(chooseAttentionConfig(op, target, reason))) {
+  bool isValid = succeeded(op.verify());
+  if (isValid)
+    reason = chooseAttentionConfig(op, target).why().str();
+  if (!isValid || !reason.empty()) {
     op.erase();
     return false;
   }

@@ -531,12 +531,10 @@ bool ScoreMask::placeByLength(OpBuilder &b, Location loc, unsigned query,
   return true;
 }
 
-bool ScoreMask::resolve(OpBuilder &b, Location loc, unsigned query, Type queryType,
-                        FloatType scoreType,
-                        llvm::function_ref<bool(Value)> isKeys,
-                        llvm::function_ref<bool(Value)> isQueries,
-                        llvm::function_ref<OpFoldResult(unsigned)> sizeOf, Result &result,
-                        std::string &reason) {
+Refusal ScoreMask::resolve(OpBuilder &b, Location loc, unsigned query, Type queryType,
+                           FloatType scoreType, llvm::function_ref<bool(Value)> isKeys,
+                           llvm::function_ref<bool(Value)> isQueries,
+                           llvm::function_ref<OpFoldResult(unsigned)> sizeOf, Result &result) {
   takeFiniteBounds(query);
   if (!place(bounds, query, isKeys, isQueries, result)) {
     result = {};
@@ -553,10 +551,10 @@ bool ScoreMask::resolve(OpBuilder &b, Location loc, unsigned query, Type queryTy
   if (!result.isBottomRight)
     takeLengths(b, query, isQueries, result);
   if (conditions.empty() && terms.empty())
-    return true;
+    return {};
   auto take = [&](Value tensor, ArrayRef<unsigned> at) {
     result.mask = reshapeToAtoms(b, tensor, at, expressions, result.maskAt);
-    return bool(result.mask);
+    return result.mask ? Refusal() : refuse(Refused::Unrelated, "");
   };
   bool isInfinite = llvm::all_of(
       conditions, [](const Condition &c) { return std::isinf(c.hidden); });
@@ -612,18 +610,15 @@ bool ScoreMask::resolve(OpBuilder &b, Location loc, unsigned query, Type queryTy
   };
   if (llvm::any_of(terms, [&](const Expression *term) {
         return term->type.getIntOrFloatBitWidth() > scoreType.getWidth();
-      })) {
-    reason = "what is added to the scores is of a wider type";
-    return false;
-  }
+      }))
+    return refuse(Refused::Types, "what is added to the scores is of a wider type");
   result.mask = writeTensor(b, loc, parts, expressions,
                             isBoolean ? Type(b.getI1Type()) : scoreType, {query, key},
                             sizeOf, result.maskAt, write);
-  if (!result.mask) {
-    reason = "what hides keys or is added to scores cannot be computed beside them";
-    return false;
-  }
+  if (!result.mask)
+    return refuse(Refused::Layout,
+                  "what hides keys or is added to scores cannot be computed beside them");
   result.note += result.note.empty() ? "" : "; ";
   result.note += "the mask is computed in front of it, where the text has it in parts";
-  return true;
+  return {};
 }

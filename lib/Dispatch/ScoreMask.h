@@ -16,6 +16,7 @@
 #define TILEWRIGHT_LIB_DISPATCH_SCOREMASK_H
 
 #include "ElementExpression.h"
+#include "tilewright/Support/Refusal.h"
 
 namespace tilewright {
 
@@ -47,14 +48,12 @@ public:
     Coordinates maskAt, lengthsAt; // atoms
     std::string note; // for --explain
   };
-  /// Sizes as `isKeys` and `isQueries` know them of a dim, and `sizeOf` of an atom. False, with a
-  /// reason, if something cannot be computed.
-  bool resolve(mlir::OpBuilder &b, mlir::Location loc, unsigned query,
-               mlir::Type queryType, mlir::FloatType scoreType,
-               llvm::function_ref<bool(mlir::Value)> isKeys,
-               llvm::function_ref<bool(mlir::Value)> isQueries,
-               llvm::function_ref<mlir::OpFoldResult(unsigned)> sizeOf, Result &result,
-               std::string &reason);
+  /// Sizes as `isKeys` and `isQueries` know them of a dim, and `sizeOf` of an atom. Refused if
+  /// something cannot be computed.
+  Refusal resolve(mlir::OpBuilder &b, mlir::Location loc, unsigned query, mlir::Type queryType,
+                  mlir::FloatType scoreType, llvm::function_ref<bool(mlir::Value)> isKeys,
+                  llvm::function_ref<bool(mlir::Value)> isQueries,
+                  llvm::function_ref<mlir::OpFoldResult(unsigned)> sizeOf, Result &result);
 
 private:
   /// Something that hides keys: `hidden` is -inf, or a number that is finite.

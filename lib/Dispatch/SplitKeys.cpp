@@ -319,9 +319,8 @@ struct SplitKeysPass : public tilewright::impl::SplitKeysPassBase<SplitKeysPass>
     getOperation().walk([&](AttentionOp op) { ops.push_back(op); });
     for (AttentionOp op : ops) {
       packHeads(op);
-      std::string reason;
-      FailureOr<KeySplit> split = chooseKeySplit(op, target, reason);
-      if (failed(split))
+      OrRefusal<KeySplit> split = chooseKeySplit(op, target);
+      if (!split)
         continue;
       OpBuilder b(op);
       op->replaceAllUsesWith(split->isGuarded() ? splitKeysGuarded(b, op, *split)

@@ -253,9 +253,8 @@ static bool markClusterSum(linalg::LinalgOp op, TargetAttr target) {
       op->setAttr(kClusterSumAttr, mark);
     return asks;
   }
-  std::string reason;
   if (!target.has("warpgroup_mma") || !target.has("multicast") || !matchContraction(op) ||
-      failed(chooseSplit(op, target, reason)) ||
+      !chooseSplit(op, target) ||
       llvm::any_of(op.getDpsInputs(), [&](Value input) { return isComputedForOp(input, op); }))
     return false;
   op->setAttr(kClusterSumAttr, mark);
@@ -282,12 +281,10 @@ struct SplitReductionsPass
     });
     IRRewriter rewriter(&getContext());
     for (linalg::GenericOp op : ops) {
-      std::string reason;
       if (markClusterSum(cast<linalg::LinalgOp>(op.getOperation()), target))
         continue;
-      FailureOr<Split> split =
-          chooseSplit(cast<linalg::LinalgOp>(op.getOperation()), target, reason);
-      if (succeeded(split)) {
+      OrRefusal<Split> split = chooseSplit(cast<linalg::LinalgOp>(op.getOperation()), target);
+      if (split) {
         rewriter.setInsertionPoint(op);
         (void)splitReduction(rewriter, op, *split);
         continue;
@@ -302,8 +299,8 @@ struct SplitReductionsPass
       }
       auto config = op->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
       if (config && config.getSplits() > 1) {
-        op.emitOpError() << "the pinned lowering config asks for "
-                         << config.getSplits() << " 'splits' but " << reason;
+        op.emitOpError() << "the pinned lowering config asks for " << config.getSplits()
+                         << " 'splits' but " << split.why().str();
         signalPassFailure();
       }
     }

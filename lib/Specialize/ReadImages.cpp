@@ -442,12 +442,11 @@ static LogicalResult readImages(func::FuncOp kernel, TargetAttr target,
     return success();
   }
   std::vector<Candidate> candidates = listConfigs(*info, target);
-  if (candidates.empty() || !candidates.front().refused.empty() ||
+  if (candidates.empty() || candidates.front().refused ||
       !candidates.front().config.isForWarpgroups())
-    return give(candidates.empty() ? "no candidates"
-                : candidates.front().refused.empty()
-                    ? "warpgroups have no config for it"
-                    : StringRef(candidates.front().refused));
+    return give(candidates.empty()           ? "no candidates"
+                : candidates.front().refused ? StringRef(candidates.front().refused.str())
+                                             : "warpgroups have no config for it");
   addExplanation(variant, "reads pixels of images through an im2col tensor map");
   if (reader.isOpen())
     addExplanation(variant, "images that no map describes are for another variant: without "

@@ -63,10 +63,9 @@ static LogicalResult tileAttention(func::FuncOp kernel, AttentionOp op,
   if (!config)
     return op.emitOpError("has no 'tilewright.lowering_config'; run "
                           "tilewright-configure or pin one");
-  std::string reason;
-  FailureOr<AttentionPlan> plan = planAttention(op, config, target, reason);
-  if (failed(plan))
-    return op.emitOpError() << "the lowering config does not fit: " << reason;
+  OrRefusal<AttentionPlan> plan = planAttention(op, config, target);
+  if (!plan)
+    return op.emitOpError() << "the lowering config does not fit: " << plan.why().str();
   OpBuilder b(kernel.getContext());
   std::unique_ptr<AttentionBlock> form;
   if (!plan->panel)
@@ -97,10 +96,9 @@ static LogicalResult tileIrregular(func::FuncOp kernel, Operation *op, TargetAtt
   if (!config)
     return op->emitOpError("has no 'tilewright.lowering_config'; run "
                            "tilewright-configure");
-  std::string reason;
-  FailureOr<IrregularPlan> plan = planIrregular(op, config, target, reason);
-  if (failed(plan))
-    return op->emitOpError() << "the lowering config does not fit: " << reason;
+  OrRefusal<IrregularPlan> plan = planIrregular(op, config, target);
+  if (!plan)
+    return op->emitOpError() << "the lowering config does not fit: " << plan.why().str();
   SmallVector<int64_t> dims;
   for (auto [tensor, dim] : plan->countDims)
     dims.append({operandNumber(cast<BlockArgument>(tensor)), dim});
@@ -138,11 +136,10 @@ LogicalResult tilewright::tileKernel(func::FuncOp kernel) {
   if (!config)
     return info->getRoot()->emitOpError("has no 'tilewright.lowering_config'; run "
                                    "tilewright-configure or pin one");
-  std::string reason;
-  FailureOr<TilePlan> plan = fits(*info, config, target, reason);
-  if (failed(plan))
+  OrRefusal<TilePlan> plan = fits(*info, config, target);
+  if (!plan)
     return info->getRoot()->emitOpError()
-           << "the lowering config does not fit: " << reason;
+           << "the lowering config does not fit: " << plan.why().str();
 
   OpBuilder b(kernel.getContext());
   for (linalg::LinalgOp op : info->ops)

@@ -9,8 +9,7 @@
 
 #include "tilewright/Analysis/Contractions.h"
 #include "tilewright/Dialect/MatrixInstruction.h"
-
-#include <string>
+#include "tilewright/Support/Refusal.h"
 
 namespace tilewright {
 
@@ -21,24 +20,11 @@ bool hasLiberty(mlir::Operation *op, llvm::StringRef flag);
 bool hasTypesOf(mlir::linalg::LinalgOp op, const Contraction &contraction,
                 const MatrixInstruction &instruction);
 
-/// Why an instruction does not compute an op.
-enum class InstructionRefusal {
-  /// No such name.
-  Unknown,
-  /// The op has no m, n and k loops.
-  NotContraction,
-  OtherTypes,
-  /// It would round operands of f32, which the program does not allow: a way out.
-  Rounds,
-};
-/// In words, of the instruction `name`.
-std::string describe(InstructionRefusal refusal, llvm::StringRef name);
-
 /// The instruction of that name if it computes `op`, which is `contraction` or, where that is
-/// null, none; else `refusal` says why not.
-std::optional<MatrixInstruction>
-matchInstruction(mlir::linalg::LinalgOp op, llvm::StringRef name,
-                 const Contraction *contraction, InstructionRefusal &refusal);
+/// null, none. Of kind Numerics is that it would round operands of f32, which the program does
+/// not allow: a way out.
+OrRefusal<MatrixInstruction> matchInstruction(mlir::linalg::LinalgOp op, llvm::StringRef name,
+                                              const Contraction *contraction);
 
 /// Whether matrix units are the first choice for `op`: the target has an
 /// instruction for its types, the loops are one m and n each, neither so few

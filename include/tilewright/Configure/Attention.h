@@ -8,6 +8,7 @@
 #define TILEWRIGHT_CONFIGURE_ATTENTION_H
 
 #include "tilewright/Dialect/Attention.h"
+#include "tilewright/Support/Refusal.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -47,23 +48,22 @@ struct SharedRows {
 };
 inline constexpr int64_t kMostSharedRows = 128;
 
-/// The rows that heads share, or nothing where each has blocks of its own: `reason` says
-/// why where there are such heads.
-std::optional<SharedRows> findSharedRows(AttentionOp op, std::string &reason);
+/// The rows that heads share, or why each has blocks of its own; of kind Unrelated where
+/// there are no such heads.
+OrRefusal<SharedRows> findSharedRows(AttentionOp op);
 
 /// The 'block' of so many rows: [heads, queries, keys] where heads share them.
-mlir::SmallVector<int64_t> blockOfRows(const std::optional<SharedRows> &shared, int64_t rows,
+mlir::SmallVector<int64_t> blockOfRows(const OrRefusal<SharedRows> &shared, int64_t rows,
                                        int64_t keys);
 
 /// The plan of `config`, or why the target cannot have it.
-mlir::FailureOr<AttentionPlan> planAttention(AttentionOp op, LoweringConfigAttr config,
-                                             TargetAttr target, std::string &reason);
+OrRefusal<AttentionPlan> planAttention(AttentionOp op, LoweringConfigAttr config,
+                                       TargetAttr target);
 
 /// The config that `op` gets where none is pinned, or why it is no kernel. `anyFragments`:
 /// also one whose fragments a driver spills.
-mlir::FailureOr<LoweringConfigAttr> chooseAttentionConfig(AttentionOp op, TargetAttr target,
-                                                          std::string &reason,
-                                                          bool anyFragments = false);
+OrRefusal<LoweringConfigAttr> chooseAttentionConfig(AttentionOp op, TargetAttr target,
+                                                    bool anyFragments = false);
 
 /// In how many parts the keys are taken, each by blocks of its own, which a second kernel
 /// puts together.
@@ -83,8 +83,7 @@ inline constexpr int64_t kKeyPartUnit = 128;
 
 /// The parts that fill `target`, or why there is one. A lowering config on `op` decides
 /// by its `splits`.
-mlir::FailureOr<KeySplit> chooseKeySplit(AttentionOp op, TargetAttr target,
-                                         std::string &reason);
+OrRefusal<KeySplit> chooseKeySplit(AttentionOp op, TargetAttr target);
 
 /// Decides the config of a kernel of attention and says so; with `listAll` also all
 /// others that fit.

@@ -11,7 +11,6 @@
 
 #include "mlir/Pass/Pass.h"
 
-#include <string>
 #include <vector>
 
 namespace mlir {
@@ -41,8 +40,8 @@ struct Candidate {
   LoweringConfigAttr config;
   /// Estimated time in arbitrary units; smaller is better.
   double cost = 0;
-  /// Empty where the candidate fits; otherwise why not.
-  std::string refused;
+  /// Why the candidate does not fit; none where it does.
+  Refusal refused;
 };
 
 /// All candidates for a kernel: those that fit, best first, then the refused

@@ -16,6 +16,7 @@
 #define TILEWRIGHT_CONFIGURE_IRREGULAR_H
 
 #include "tilewright/Dialect/Irregular.h"
+#include "tilewright/Support/Refusal.h"
 
 namespace tilewright {
 
@@ -28,8 +29,8 @@ struct IrregularPlan {
 };
 
 /// The plan of `config` for an irregular op, or why it has none.
-mlir::FailureOr<IrregularPlan> planIrregular(mlir::Operation *op, LoweringConfigAttr config,
-                                             TargetAttr target, std::string &reason);
+OrRefusal<IrregularPlan> planIrregular(mlir::Operation *op, LoweringConfigAttr config,
+                                       TargetAttr target);
 
 /// Decides the config of a kernel of `op` and says so; with `listAll` also on the kernel.
 mlir::LogicalResult configureIrregular(mlir::func::FuncOp kernel, mlir::Operation *op,

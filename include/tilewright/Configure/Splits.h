@@ -21,10 +21,9 @@
 
 #include "tilewright/Analysis/Reductions.h"
 #include "tilewright/Dialect/Tilewright.h"
+#include "tilewright/Support/Refusal.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-
-#include <string>
 
 namespace tilewright {
 
@@ -48,10 +47,9 @@ std::optional<unsigned> clusterSumLoop(mlir::linalg::LinalgOp op, LoweringConfig
 /// dynamic.
 bool fillsHalf(mlir::linalg::LinalgOp op, LoweringConfigAttr config, TargetAttr target);
 
-/// How to split `op` for `target`; on failure `reason` says why not, in numbers.
-/// A lowering config on `op` decides by its `splits`.
-mlir::FailureOr<Split> chooseSplit(mlir::linalg::LinalgOp op, TargetAttr target,
-                                   std::string &reason);
+/// How to split `op` for `target`, or why not, in numbers. A lowering config on `op` decides
+/// by its `splits`.
+OrRefusal<Split> chooseSplit(mlir::linalg::LinalgOp op, TargetAttr target);
 
 /// A split that pays only for some of the sizes that dynamic dims may have: at
 /// most `mostResults` results of at least `fewestElements` along the split loop.

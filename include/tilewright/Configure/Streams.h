@@ -16,13 +16,14 @@
 #define TILEWRIGHT_CONFIGURE_STREAMS_H
 
 #include "tilewright/Configure/KernelInfo.h"
+#include "tilewright/Support/Refusal.h"
 
 #include <string>
 
 namespace tilewright {
 
 /// Why blocks cannot share sums as `config` says; empty if they can, or do not.
-std::string whyNotStreamed(const KernelInfo &info, LoweringConfigAttr config);
+Refusal whyNotStreamed(const KernelInfo &info, LoweringConfigAttr config);
 
 /// How they share them; null where the config has no `stream_k`.
 SharesAttr sharesOf(const KernelInfo &info, LoweringConfigAttr config);

@@ -42,6 +42,7 @@
 #define TILEWRIGHT_CONFIGURE_TILEFUSION_H
 
 #include "tilewright/Dialect/Tilewright.h"
+#include "tilewright/Support/Refusal.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
@@ -50,29 +51,27 @@
 namespace tilewright {
 
 /// Whether the result of `product` may be reduced along its loops `loops` in the
-/// product's own kernel; if not, `reason` says why.
-bool mayReduceTile(mlir::linalg::LinalgOp product,
-                   llvm::ArrayRef<unsigned> loops, TargetAttr target,
-                   std::string &reason);
+/// product's own kernel.
+Refusal checkReducedTile(mlir::linalg::LinalgOp product, llvm::ArrayRef<unsigned> loops,
+                         TargetAttr target);
 
 /// Whether `second`, whose operand `number` is computed from the result of
-/// `first` element by element, may run in the kernel of `first`; if not, `reason`
-/// says why.
-bool mayChain(mlir::linalg::LinalgOp first, mlir::linalg::LinalgOp second,
-              unsigned number, TargetAttr target, std::string &reason);
+/// `first` element by element, may run in the kernel of `first`.
+Refusal checkChain(mlir::linalg::LinalgOp first, mlir::linalg::LinalgOp second, unsigned number,
+                   TargetAttr target);
 
-/// Whether `producers`, the elementwise ops that compute operand `number` of `product`
-/// and nothing else, should run in the kernel of `product`; `reason` says why, or why
-/// not. `products`: how many of a dual product read the operand.
-bool mayFuseProducers(llvm::ArrayRef<mlir::linalg::LinalgOp> producers,
-                      mlir::linalg::LinalgOp product, unsigned number, unsigned products,
-                      TargetAttr target, std::string &reason);
+/// Why `producers`, the elementwise ops that compute operand `number` of `product`
+/// and nothing else, should run in the kernel of `product`, or why not. `products`: how many
+/// of a dual product read the operand.
+OrRefusal<std::string> mayFuseProducers(llvm::ArrayRef<mlir::linalg::LinalgOp> producers,
+                                        mlir::linalg::LinalgOp product, unsigned number,
+                                        unsigned products, TargetAttr target);
 
 /// The same of `producers` that reduce along the rows of the operand (over all of the
 /// product's K) and compute its elements by the results.
-bool mayFuseNorm(llvm::ArrayRef<mlir::linalg::LinalgOp> producers,
-                        mlir::linalg::LinalgOp product, unsigned number, unsigned products,
-                        TargetAttr target, std::string &reason);
+OrRefusal<std::string> mayFuseNorm(llvm::ArrayRef<mlir::linalg::LinalgOp> producers,
+                                   mlir::linalg::LinalgOp product, unsigned number,
+                                   unsigned products, TargetAttr target);
 
 /// The two kernels that a dual product is made of.
 struct DualParts {
@@ -84,12 +83,10 @@ struct DualParts {
   bool inMemory;
 };
 
-/// Whether `first` and `second`, which share operand `number`, may run side by side in one
-/// kernel, a dual product, so that what is between `parts` is never written; `reason` says why,
-/// or why not.
-bool mayFuseDual(mlir::linalg::LinalgOp first, mlir::linalg::LinalgOp second,
-                 unsigned number, const DualParts &parts, TargetAttr target,
-                 std::string &reason);
+/// Why `first` and `second`, which share operand `number`, should run side by side in one
+/// kernel, a dual product, so that what is between `parts` is never written, or why not.
+OrRefusal<std::string> mayFuseDual(mlir::linalg::LinalgOp first, mlir::linalg::LinalgOp second,
+                                   unsigned number, const DualParts &parts, TargetAttr target);
 
 } // namespace tilewright
 

@@ -9,8 +9,7 @@
 #define TILEWRIGHT_CONFIGURE_TILEPLAN_H
 
 #include "tilewright/Configure/KernelInfo.h"
-
-#include <string>
+#include "tilewright/Support/Refusal.h"
 
 namespace tilewright {
 
@@ -106,19 +105,17 @@ struct TilePlan {
                                             mlir::Operation *op) const;
 };
 
-/// Works out what `config` means for `info`'s kernel; on failure `reason` says
-/// in numbers why it is not possible at all.
-mlir::FailureOr<TilePlan> planTiles(const KernelInfo &info,
-                                    LoweringConfigAttr config,
-                                    TargetAttr target, std::string &reason);
+/// Works out what `config` means for `info`'s kernel; a refusal says in numbers why it is
+/// not possible at all.
+OrRefusal<TilePlan> planTiles(const KernelInfo &info, LoweringConfigAttr config, TargetAttr target);
 
-/// Whether a CPU can pack the operands of the kernel's contraction; else `reason` says
-/// why it reads them where they are.
-bool canPack(const KernelInfo &info, std::string &reason);
+/// Why a CPU does not pack the operands of the kernel's contraction, and reads them where
+/// they are.
+Refusal whyNotPacked(const KernelInfo &info);
 
-/// Whether register tiles of a kernel that can be packed can read numbers of the rows'
-/// operand where they lie; else `reason` says why they cannot.
-bool canReadRows(const KernelInfo &info, std::string &reason);
+/// Why register tiles of a kernel that can be packed cannot read numbers of the rows' operand
+/// where they lie.
+Refusal whyNoRowsInPlace(const KernelInfo &info);
 
 /// Whether the second operand of `root` is stored in strips of columns, each in the order in
 /// which a tile reads it (lib/Dispatch/PackWeights.cpp).
@@ -151,10 +148,8 @@ Footprint estimate(const KernelInfo &info, LoweringConfigAttr config,
 bool isRegisterStaged(const KernelInfo &info, TargetAttr target);
 
 /// The one query about limits: plans `config` and compares threads, shared
-/// memory and registers with the target's. On failure `reason` has the numbers.
-mlir::FailureOr<TilePlan> fits(const KernelInfo &info,
-                               LoweringConfigAttr config, TargetAttr target,
-                               std::string &reason);
+/// memory and registers with the target's. A refusal has the numbers.
+OrRefusal<TilePlan> fits(const KernelInfo &info, LoweringConfigAttr config, TargetAttr target);
 
 /// What copy engines bring beside the sums, where the config says that results leave by them.
 llvm::SmallVector<mlir::OpOperand *> loadedTiles(const KernelInfo &info,

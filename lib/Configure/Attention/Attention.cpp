@@ -64,52 +64,53 @@ ArrayRef<ConfigField> tilewright::attentionFields(bool isCpu) {
   return kGpu;
 }
 
-FailureOr<AttentionPlan> tilewright::planAttention(AttentionOp op,
-                                                   LoweringConfigAttr config,
-                                                   TargetAttr target,
-                                                   std::string &reason) {
-  auto refuse = [&](const Twine &why) -> FailureOr<AttentionPlan> {
-    reason = why.str();
-    return failure();
-  };
+OrRefusal<AttentionPlan> tilewright::planAttention(AttentionOp op, LoweringConfigAttr config,
+                                                   TargetAttr target) {
   if (config.getStrategy() != Strategy::Attention)
-    return refuse("strategy " + stringifyStrategy(config.getStrategy()) +
-                  " does not serve attention; attention does");
+    return refuse(Refused::OtherStrategy, "strategy " + stringifyStrategy(config.getStrategy()) +
+                                              " does not serve attention; attention does");
   ArrayRef<int64_t> block = config.getBlock();
   if (block.size() < 2 || block.size() > 3 || llvm::is_contained(block, 0))
-    return refuse("'block' of attention is [queries, keys], or [heads, queries, keys] of "
+    return refuse(Refused::Config,
+                  "'block' of attention is [queries, keys], or [heads, queries, keys] of "
                   "heads that share keys and values");
   int64_t heads = block.size() == 3 ? block.front() : 1;
   if (heads > 1 && (!findGroupLoop(op) || !llvm::isPowerOf2_64(heads) ||
                     !llvm::isPowerOf2_64(block[1])))
-    return refuse("'block' has " + Twine(heads) +
-                  (findGroupLoop(op) ? " heads; heads and their queries are powers of two"
-                                     : " heads but none share keys and values"));
+    return refuse(Refused::Config,
+                  "'block' has " + Twine(heads) +
+                      (findGroupLoop(op) ? " heads; heads and their queries are powers of two"
+                                         : " heads but none share keys and values"));
   if (config.getSplits() != op.getNumKeyParts())
-    return refuse("'splits' is " + Twine(config.getSplits()) + " but the kernel takes " +
-                  (op.getNumKeyParts() == 1
-                       ? Twine("the keys whole")
-                       : "the keys in " + Twine(op.getNumKeyParts()) + " parts") +
-                  "; parts are made in front of kernels, by a config on the op");
+    return refuse(Refused::Config,
+                  "'splits' is " + Twine(config.getSplits()) + " but the kernel takes " +
+                      (op.getNumKeyParts() == 1
+                           ? Twine("the keys whole")
+                           : "the keys in " + Twine(op.getNumKeyParts()) + " parts") +
+                      "; parts are made in front of kernels, by a config on the op");
   std::optional<MatrixInstruction> instruction;
   if (config.getMma())
     instruction = MatrixInstruction::parse(op.getContext(), config.getMma().getValue());
   bool hasRoles = instruction && instruction->warpgroup;
-  if (std::string why = whyNotCarriedOut(config, target); !why.empty())
-    return refuse(why);
+  if (Refusal why = whyNotCarriedOut(config, target))
+    return why;
   StringRef ofRoles = !config.getRegisters().empty() ? "registers"
                       : config.getPersistent()       ? "persistent"
                       : config.getTmaStore()         ? "tma_store"
                                                      : "";
   if (!hasRoles && !ofRoles.empty())
-    return refuse("'" + ofRoles + "' is for attention by warpgroups ('mma' is a wgmma.…); "
-                  "leave it out");
+    return refuse(Refused::OtherStrategy,
+                  "'" + ofRoles +
+                      "' is for attention by warpgroups ('mma' is a wgmma.…); "
+                      "leave it out");
   if (config.getRaster() > 1 && op.getNumBatchLoops() == 0)
-    return refuse("'raster' is for heads side by side; there is one, leave it out");
+    return refuse(Refused::Config,
+                  "'raster' is for heads side by side; there is one, leave it out");
   ArrayRef<int64_t> warps = config.getWarps();
   if (!warps.empty() && (warps.size() != block.size() ||
                          llvm::any_of(warps.drop_front(), [](int64_t w) { return w != 1; })))
-    return refuse("warps of attention lie along the rows of a block, [w, 1] or [w, 1, 1], "
+    return refuse(Refused::Config,
+                  "warps of attention lie along the rows of a block, [w, 1] or [w, 1, 1], "
                   "so that what is reduced along the keys stays in a warp");
   SmallVector<int64_t> extents = op.getLoopExtents();
   AttentionPlan plan;
@@ -118,50 +119,56 @@ FailureOr<AttentionPlan> tilewright::planAttention(AttentionOp op,
   plan.keys = block.back();
   plan.raster = config.getRaster();
   if (llvm::MulOverflow(plan.heads, plan.headQueries, plan.queries))
-    return refuse("'block' has more rows than can be counted");
+    return refuse(Refused::TileSize, "'block' has more rows than can be counted");
   plan.subgroup = target.getFact("subgroup", 1);
   plan.threads = plan.subgroup * (warps.empty() ? 1 : warps[0]);
   plan.depth = extents[op.getDepthLoop()];
   plan.columns = extents[op.getColumnLoop()];
   if (ShapedType::isDynamic(plan.depth) || ShapedType::isDynamic(plan.columns))
-    return refuse("depth and columns of the values are not known when compiling");
+    return refuse(Refused::DynamicExtents,
+                  "depth and columns of the values are not known when compiling");
   if (plan.depth < 1 || plan.columns < 1 || plan.depth > kMaxDepth ||
       plan.columns > kMaxDepth)
-    return refuse("depth " + Twine(plan.depth) + " and " + Twine(plan.columns) +
-                  " columns of the values; a block has all of 1 to " +
-                  Twine(kMaxDepth));
+    return refuse(Refused::Extents, "depth " + Twine(plan.depth) + " and " + Twine(plan.columns) +
+                                        " columns of the values; a block has all of 1 to " +
+                                        Twine(kMaxDepth));
   // Several pages lie in rows of shared memory, or of a thread's memory.
   bool takesPages = !config.getThread().empty() || llvm::is_contained(config.getPromote(), 1);
   if (int64_t page = op.getPageSize();
       page && page % plan.keys && (plan.keys % page || page % kPageUnit || !takesPages))
-    return refuse("'block' has " + Twine(plan.keys) + " keys, which are neither a part of a "
-                  "page of " + Twine(page) + " nor whole pages of a multiple of " +
-                  Twine(kPageUnit));
+    return refuse(Refused::Indivisible, "'block' has " + Twine(plan.keys) +
+                                            " keys, which are neither a part of a "
+                                            "page of " +
+                                            Twine(page) + " nor whole pages of a multiple of " +
+                                            Twine(kPageUnit));
   if (hasRoles)
-    return planAttentionByWarpgroups(op, config, target, *instruction, plan, reason);
+    return planAttentionByWarpgroups(op, config, target, *instruction, plan);
   if (!config.getThread().empty())
-    return planAttentionPanels(op, config, target, plan, reason);
+    return planAttentionPanels(op, config, target, plan);
   // Threads share rows evenly where these are a power of two long.
   plan.depth = std::max<int64_t>(16, llvm::PowerOf2Ceil(plan.depth));
   plan.columns = std::max<int64_t>(16, llvm::PowerOf2Ceil(plan.columns));
   if (!llvm::isPowerOf2_64(plan.queries) || !llvm::isPowerOf2_64(plan.keys) ||
       plan.queries < 4 || plan.keys < 8)
-    return refuse("'block' of attention has powers of two, 4 or more queries and 8 or "
+    return refuse(Refused::TileSize,
+                  "'block' of attention has powers of two, 4 or more queries and 8 or "
                   "more keys");
   if (op.getKeyParts() && int64_t(*op.getKeyParts()) % plan.keys)
-    return refuse("parts of the keys are multiples of " + Twine(*op.getKeyParts()) +
-                  " long, which is none of the block's " + Twine(plan.keys) + " keys");
+    return refuse(Refused::Indivisible,
+                  "parts of the keys are multiples of " + Twine(*op.getKeyParts()) +
+                      " long, which is none of the block's " + Twine(plan.keys) + " keys");
   int64_t bytes = elementOf(op).getIntOrFloatBitWidth() / 8;
   if (config.getMma()) {
     plan.scores = plan.values = config.getMma();
     if (!instruction || instruction->rounds ||
         instruction->operands[0] != elementOf(op) ||
         instruction->operands[1] != elementOf(op) || !instruction->accumulator.isF32())
-      return refuse("instruction " + toString(config.getMma()) +
-                    " does not multiply its types with f32 sums in a warp");
+      return refuse(Refused::Types, "instruction " + toString(config.getMma()) +
+                                        " does not multiply its types with f32 sums in a warp");
     if (plan.queries % (instruction->m * (plan.threads / plan.subgroup)) ||
         plan.keys % instruction->n || plan.keys % instruction->k)
-      return refuse("'block' is no multiple of the instruction's tile on each warp");
+      return refuse(Refused::Indivisible,
+                    "'block' is no multiple of the instruction's tile on each warp");
   }
   if (target.getFact("subgroup", 1) <= 1)
     return plan;
@@ -202,13 +209,15 @@ FailureOr<AttentionPlan> tilewright::planAttention(AttentionOp op,
   plan.registers = 64 + plan.queries * (queries + plan.keys + powers + plan.columns) / plan.threads;
   int64_t registers = registerLimit(target, plan.threads);
   if (instruction && !instruction->opaque && plan.registers > registers)
-    return refuse("needs " + Twine(plan.registers) + " registers per thread; the target has " +
-                  Twine(registers));
+    return refuse(Refused::Registers, "needs " + Twine(plan.registers) +
+                                          " registers per thread; the target has " +
+                                          Twine(registers));
   if (plan.shared > target.getFact("shared_memory"))
-    return refuse("needs " + Twine(plan.shared) + " bytes of shared memory; the target has " +
-                  Twine(target.getFact("shared_memory")));
+    return refuse(Refused::SharedMemory, "needs " + Twine(plan.shared) +
+                                             " bytes of shared memory; the target has " +
+                                             Twine(target.getFact("shared_memory")));
   if (plan.threads > target.getFact("max_threads", 1024))
-    return refuse("needs " + Twine(plan.threads) + " threads");
+    return refuse(Refused::Threads, "needs " + Twine(plan.threads) + " threads");
   return plan;
 }
 
@@ -230,8 +239,8 @@ static StringAttr findInstruction(AttentionOp op, TargetAttr target) {
   return best;
 }
 
-SmallVector<int64_t> tilewright::blockOfRows(const std::optional<SharedRows> &shared,
-                                             int64_t rows, int64_t keys) {
+SmallVector<int64_t> tilewright::blockOfRows(const OrRefusal<SharedRows> &shared, int64_t rows,
+                                             int64_t keys) {
   if (!shared || rows <= shared->headQueries)
     return {rows, keys};
   return {rows / shared->headQueries, shared->headQueries, keys};
@@ -280,8 +289,7 @@ static SmallVector<LoweringConfigAttr> listAttentionConfigs(AttentionOp op, Targ
                                                             bool anyFragments) {
   MLIRContext *context = op.getContext();
   SmallVector<LoweringConfigAttr> configs;
-  std::string reason;
-  std::optional<SharedRows> shared = findSharedRows(op, reason);
+  OrRefusal<SharedRows> shared = findSharedRows(op);
   auto add = [&](ArrayRef<int64_t> block, ArrayRef<int64_t> warps, int64_t stages,
                  ArrayRef<int64_t> promote, StringAttr mma) {
     SmallVector<int64_t> ofRows = blockOfRows(shared, block[0], block[1]), alongRows(warps);
@@ -349,37 +357,27 @@ static SmallVector<LoweringConfigAttr> listAttentionConfigs(AttentionOp op, Targ
   return configs;
 }
 
-/// The first of these configs that fits.
-static FailureOr<LoweringConfigAttr> firstThatFits(AttentionOp op, TargetAttr target,
-                                                   ArrayRef<LoweringConfigAttr> configs,
-                                                   std::string &reason) {
-  if (!op.getScoreType().isF32()) {
-    reason = "scores of f64 have no kernel";
-    return failure();
-  }
-  for (LoweringConfigAttr config : configs) {
-    // The first reason is that of the best config.
-    std::string why;
-    if (succeeded(planAttention(op, config, target, why)))
+OrRefusal<LoweringConfigAttr> tilewright::chooseAttentionConfig(AttentionOp op, TargetAttr target,
+                                                                bool anyFragments) {
+  if (!op.getScoreType().isF32())
+    return refuse(Refused::Types, "scores of f64 have no kernel");
+  Refusal first;
+  for (LoweringConfigAttr config : listAttentionConfigs(op, target, anyFragments)) {
+    OrRefusal<AttentionPlan> plan = planAttention(op, config, target);
+    if (plan)
       return config;
-    if (reason.empty())
-      reason = why;
+    // The first refusal is that of the best config.
+    if (!first)
+      first = plan.why();
   }
-  return failure();
-}
-
-FailureOr<LoweringConfigAttr>
-tilewright::chooseAttentionConfig(AttentionOp op, TargetAttr target,
-                                  std::string &reason, bool anyFragments) {
-  return firstThatFits(op, target, listAttentionConfigs(op, target, anyFragments), reason);
+  return first;
 }
 
 /// The configs that fit, in the order of preference.
 static ArrayAttr listFitting(AttentionOp op, TargetAttr target) {
   SmallVector<Attribute> fitting;
-  std::string reason;
   for (LoweringConfigAttr config : listAttentionConfigs(op, target, /*anyFragments=*/false))
-    if (succeeded(planAttention(op, config, target, reason)))
+    if (planAttention(op, config, target))
       fitting.push_back(config);
   return ArrayAttr::get(op.getContext(), fitting);
 }
@@ -392,13 +390,15 @@ static LoweringConfigAttr takeTuned(func::FuncOp kernel, AttentionOp op, TargetA
       findTuned(kernel, describeProblem(op), describeShape(op));
   if (!tuned)
     return {};
-  std::string reason;
   auto config = dyn_cast<LoweringConfigAttr>(tuned->config);
   source = tuned->source;
-  if (config && succeeded(planAttention(op, config, target, reason)))
-    return config;
+  std::string reason;
   if (!config)
     reason = cast<StringAttr>(tuned->config).str();
+  else if (OrRefusal<AttentionPlan> plan = planAttention(op, config, target))
+    return config;
+  else
+    reason = plan.why().str();
   op->emitRemark() << "the tuned config (" << source
                    << ") is refused, the default is taken: " << reason;
   lines.push_back(StringAttr::get(op.getContext(),
@@ -413,16 +413,18 @@ LogicalResult tilewright::configureAttention(func::FuncOp kernel, AttentionOp op
   if (!config)
     config = op->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
   bool pinned = bool(config);
-  std::string reason, source, how = pinned ? "config (pinned): " : "config: ";
+  std::string source, how = pinned ? "config (pinned): " : "config: ";
   SmallVector<Attribute> refused;
-  if (pinned && failed(planAttention(op, config, target, reason)))
-    return op.emitOpError() << "the pinned lowering config does not fit: " << reason;
+  if (pinned)
+    if (OrRefusal<AttentionPlan> plan = planAttention(op, config, target); !plan)
+      return op.emitOpError() << "the pinned lowering config does not fit: " << plan.why().str();
   if (!pinned && (config = takeTuned(kernel, op, target, source, refused)))
     how = "config (tuned, " + source + "): ";
   if (!config) {
-    FailureOr<LoweringConfigAttr> chosen = chooseAttentionConfig(op, target, reason);
-    if (failed(chosen))
-      return op.emitOpError() << "no schedule fits " << target.getName() << ": " << reason;
+    OrRefusal<LoweringConfigAttr> chosen = chooseAttentionConfig(op, target);
+    if (!chosen)
+      return op.emitOpError() << "no schedule fits " << target.getName() << ": "
+                              << chosen.why().str();
     config = *chosen;
   }
   if (listAll) {
@@ -442,11 +444,12 @@ LogicalResult tilewright::configureAttention(func::FuncOp kernel, AttentionOp op
         Twine(*op.getKeyParts()) +
         " long, by blocks of their own; a second kernel combines their results by "
         "log-sum-exp"));
-  else if (!op->hasAttr(kConfigAttr) && failed(chooseKeySplit(op, target, reason)))
-    lines.push_back(b.getStringAttr("keys are not taken in parts: " + reason));
+  else if (!op->hasAttr(kConfigAttr))
+    if (OrRefusal<KeySplit> split = chooseKeySplit(op, target); !split)
+      lines.push_back(b.getStringAttr("keys are not taken in parts: " + split.why().str()));
   op->setAttr(kConfigAttr, config);
-  if (FailureOr<AttentionPlan> plan = planAttention(op, config, target, reason);
-      succeeded(plan) && plan->subgroup > 1) {
+  OrRefusal<AttentionPlan> plan = planAttention(op, config, target);
+  if (plan && plan->subgroup > 1) {
     recordPlan(kernel, config, plan->threads, plan->copyThreads, plan->shared,
                plan->registers);
     if (int64_t page = op.getPageSize(); plan->copyThreads > 0 && page && page < plan->keys)
@@ -458,13 +461,12 @@ LogicalResult tilewright::configureAttention(func::FuncOp kernel, AttentionOp op
           "there, those of its keys that the step before had are hidden"));
   }
   llvm::append_range(lines, refused);
-  if (FailureOr<AttentionPlan> plan = planAttention(op, config, target, reason);
-      succeeded(plan) && plan->heads > 1)
+  if (plan && plan->heads > 1)
     lines.push_back(b.getStringAttr(
         "rows of a block are " + Twine(plan->headQueries) + " queries of each of " +
         Twine(plan->heads) + " heads, which share keys and values: these are read once for " +
         "all of them"));
-  else if (std::string why; !pinned && !findSharedRows(op, why) && !why.empty())
+  else if (std::string why = pinned ? "" : findSharedRows(op).why().str(); !why.empty())
     lines.push_back(b.getStringAttr("heads that share keys and values have blocks of "
                                     "their own: " + why));
   lines.push_back(b.getStringAttr(how + toString(config)));
@@ -473,12 +475,12 @@ LogicalResult tilewright::configureAttention(func::FuncOp kernel, AttentionOp op
         "as many blocks as multiprocessors compute tile after tile, there and back" +
         (config.getRaster() > 1 ? ", of " + Twine(config.getRaster()) + " heads side by side"
                                 : Twine())));
-  else if (std::string why; config.hasRoles() && !pinned &&
-                            !(why = whyNotPersistent(op, target, config.getBlock()[0])).empty())
-    lines.push_back(b.getStringAttr("a block computes one tile: " + why));
-  if (std::string why; target.has("warpgroup_mma") && !pinned && !config.hasRoles() &&
-                       !canUseWarpgroups(op, target, why))
-    lines.push_back(b.getStringAttr("not by warpgroups: " + why));
+  else if (config.hasRoles() && !pinned)
+    if (Refusal why = whyNotPersistent(op, target, config.getBlock()[0]))
+      lines.push_back(b.getStringAttr("a block computes one tile: " + why.str()));
+  if (target.has("warpgroup_mma") && !pinned && !config.hasRoles())
+    if (Refusal why = whyNotByWarpgroups(op, target))
+      lines.push_back(b.getStringAttr("not by warpgroups: " + why.str()));
   if (config.getMma() && target.getFact("subgroup", 1) <= 1)
     lines.push_back(b.getStringAttr(
         "multiplied by '" + config.getMma().getValue() +

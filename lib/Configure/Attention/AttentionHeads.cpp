@@ -25,21 +25,19 @@ int64_t SharedRows::heads() const {
   return std::max<int64_t>(1, std::min(rows, kMostSharedRows) / headQueries);
 }
 
-std::optional<SharedRows> tilewright::findSharedRows(AttentionOp op, std::string &reason) {
+OrRefusal<SharedRows> tilewright::findSharedRows(AttentionOp op) {
   std::optional<unsigned> group = findGroupLoop(op);
   if (!group)
-    return std::nullopt;
+    return refuse(Refused::Unrelated, "");
   SmallVector<int64_t> extents = op.getLoopExtents();
   int64_t queries = extents[op.getQueryLoop()];
-  if (ShapedType::isDynamic(queries)) {
-    reason = "how many queries a head has is not known when compiling; a pinned "
-             "'block = [heads, queries, keys]' asks for it";
-    return std::nullopt;
-  }
-  if (queries > kFewQueries) {
-    reason = std::to_string(queries) + " queries of a head are a block of their own";
-    return std::nullopt;
-  }
+  if (ShapedType::isDynamic(queries))
+    return refuse(Refused::DynamicExtents,
+                  "how many queries a head has is not known when compiling; a pinned "
+                  "'block = [heads, queries, keys]' asks for it");
+  if (queries > kFewQueries)
+    return refuse(Refused::NotProfitable,
+                  Twine(queries) + " queries of a head are a block of their own");
   SharedRows shared;
   shared.headQueries = std::max<int64_t>(1, llvm::PowerOf2Ceil(queries));
   int64_t heads = std::min<int64_t>(extents[*group], kMostSharedRows);

@@ -22,34 +22,31 @@ using namespace tilewright;
 /// Enough for the threads of a large machine.
 static constexpr int64_t kTasks = 64;
 
-FailureOr<AttentionPlan> tilewright::planAttentionPanels(AttentionOp op,
-                                                         LoweringConfigAttr config,
-                                                         TargetAttr target,
-                                                         AttentionPlan plan,
-                                                         std::string &reason) {
-  auto refuse = [&](const Twine &why) -> FailureOr<AttentionPlan> {
-    reason = why.str();
-    return failure();
-  };
+OrRefusal<AttentionPlan> tilewright::planAttentionPanels(AttentionOp op, LoweringConfigAttr config,
+                                                         TargetAttr target, AttentionPlan plan) {
   ArrayRef<int64_t> thread = config.getThread();
   // Of rows that heads share, [1, 32, 8].
   if (thread.size() == 3 && thread.front() == 1)
     thread = thread.drop_front();
   if (thread.size() != 2 || !llvm::isPowerOf2_64(thread[0]) ||
       !llvm::isPowerOf2_64(thread[1]))
-    return refuse("'thread' of attention is a panel of queries and the rows of a register "
+    return refuse(Refused::Config,
+                  "'thread' of attention is a panel of queries and the rows of a register "
                   "tile, [32, 8], powers of two");
   plan.panel = thread[0];
   plan.rows = thread[1];
   if (plan.panel > 128 || plan.rows > 32 || plan.rows < 4)
-    return refuse("'thread' of attention has at most 128 queries, and 4 to 32 rows");
+    return refuse(Refused::TileSize,
+                  "'thread' of attention has at most 128 queries, and 4 to 32 rows");
   if (plan.queries < plan.panel || plan.queries % plan.panel || plan.keys < plan.rows ||
       !llvm::isPowerOf2_64(plan.keys))
-    return refuse("'block' of attention is no multiple of its 'thread', or its keys no "
+    return refuse(Refused::Indivisible,
+                  "'block' of attention is no multiple of its 'thread', or its keys no "
                   "power of two");
   if (op.getKeyParts() && int64_t(*op.getKeyParts()) % plan.keys)
-    return refuse("parts of the keys are multiples of " + Twine(*op.getKeyParts()) +
-                  " long, which is none of the block's " + Twine(plan.keys) + " keys");
+    return refuse(Refused::Indivisible,
+                  "parts of the keys are multiples of " + Twine(*op.getKeyParts()) +
+                      " long, which is none of the block's " + Twine(plan.keys) + " keys");
   plan.columns = llvm::alignTo(plan.columns, plan.rows);
   if (StringAttr name = config.getMma()) {
     auto instruction = MatrixInstruction::parse(op.getContext(), name);
@@ -60,32 +57,34 @@ FailureOr<AttentionPlan> tilewright::planAttentionPanels(AttentionOp op,
           return operand != op.getMask() &&
                  getElementTypeOrSelf(operand.getType()) != instruction->operands[0];
         }))
-      return refuse(name.getValue() + " is no instruction of the target that multiplies "
-                                      "tiles of these types");
+      return refuse(Refused::Target, name.getValue() +
+                                         " is no instruction of the target that multiplies "
+                                         "tiles of these types");
     if (plan.rows % instruction->m || plan.panel % instruction->n ||
         plan.rows * plan.panel > 4 * instruction->m * instruction->n ||
         plan.keys % instruction->k)
-      return refuse("'thread' is at most four tiles of " + name.getValue() +
-                    ", and the keys of 'block' whole steps of it");
+      return refuse(Refused::Indivisible, "'thread' is at most four tiles of " + name.getValue() +
+                                              ", and the keys of 'block' whole steps of it");
     plan.depth = llvm::alignTo(plan.depth, instruction->k);
     if (plan.depth == instruction->k || plan.keys == instruction->k)
-      return refuse("the sums of " + name.getValue() + " are no longer than a step of it");
+      return refuse(Refused::Extents,
+                    "the sums of " + name.getValue() + " are no longer than a step of it");
     plan.scores = plan.values = name;
   }
   int64_t perQuery = plan.depth + plan.columns + 2;
   int64_t perKey = plan.depth + plan.columns + plan.panel;
   int64_t bytes = 4 * (plan.queries * perQuery + plan.keys * perKey);
   if (int64_t most = target.getFact("thread_memory"); bytes > most)
-    return refuse("needs " + Twine(bytes) + " bytes of a thread's memory, of which there are " +
-                  Twine(most));
+    return refuse(Refused::ThreadMemory, "needs " + Twine(bytes) +
+                                             " bytes of a thread's memory, of which there are " +
+                                             Twine(most));
   return plan;
 }
 
 SmallVector<LoweringConfigAttr> tilewright::listAttentionPanels(AttentionOp op,
                                                                 TargetAttr target) {
   SmallVector<int64_t> extents = op.getLoopExtents();
-  std::string reason;
-  std::optional<SharedRows> shared = findSharedRows(op, reason);
+  OrRefusal<SharedRows> shared = findSharedRows(op);
   int64_t queries = shared ? shared->rows : extents[op.getQueryLoop()],
           keys = extents[op.getKeyLoop()];
   int64_t lanes = std::max<int64_t>(4, target.getFact("vector_bytes", 16) / 4);

@@ -11,8 +11,8 @@
 namespace tilewright {
 
 /// The rest of the plan of a config with `thread`.
-mlir::FailureOr<AttentionPlan> planAttentionPanels(AttentionOp op, LoweringConfigAttr config,
-                                                   TargetAttr target, AttentionPlan plan, std::string &reason);
+OrRefusal<AttentionPlan> planAttentionPanels(AttentionOp op, LoweringConfigAttr config,
+                                             TargetAttr target, AttentionPlan plan);
 
 /// Configs in the order of preference; none where a panel would be mostly empty.
 llvm::SmallVector<LoweringConfigAttr> listAttentionPanels(AttentionOp op, TargetAttr target);

@@ -35,24 +35,29 @@ static bool endsAtDiagonal(AttentionOp op) {
   return op.getKeysBehind() >= 0 && op.getKeysBefore() < 0;
 }
 
-std::string tilewright::whyNotPersistent(AttentionOp op, TargetAttr target, int64_t queries) {
+Refusal tilewright::whyNotPersistent(AttentionOp op, TargetAttr target, int64_t queries) {
   if (op.getLengths())
-    return "numbers of keys that are known at run time alone may differ from block to block";
+    return refuse(
+        Refused::DynamicExtents,
+        "numbers of keys that are known at run time alone may differ from block to block");
   if (op.getKeyParts())
-    return "parts of the keys are for few blocks";
+    return refuse(Refused::NotProfitable, "parts of the keys are for few blocks");
   SmallVector<int64_t> extents = op.getLoopExtents();
   std::optional<int64_t> heads = countOf(extents, op.getNumBatchLoops());
   // Where there are a few rounds of one head's many blocks, two rounds do not even each other out.
   if (!heads && endsAtDiagonal(op))
-    return "a causal mask makes some take longer, which many heads even out, or heads side by "
-           "side; how many there are is not known";
+    return refuse(
+        Refused::DynamicExtents,
+        "a causal mask makes some take longer, which many heads even out, or heads side by "
+        "side; how many there are is not known");
   int64_t all = extents[op.getQueryLoop()], blocks;
   if (!heads || ShapedType::isDynamic(all) ||
       llvm::MulOverflow(*heads, int64_t(llvm::divideCeil(all, queries)), blocks) ||
       blocks > multiprocessorsOf(target))
-    return "";
-  return "there are " + std::to_string(blocks) + " of them for " +
-         std::to_string(multiprocessorsOf(target)) + " multiprocessors";
+    return {};
+  return refuse(Refused::NotProfitable, "there are " + std::to_string(blocks) + " of them for " +
+                                            std::to_string(multiprocessorsOf(target)) +
+                                            " multiprocessors");
 }
 
 int64_t tilewright::headsSideBySide(AttentionOp op, TargetAttr target) {

@@ -37,22 +37,23 @@ static int64_t paddedColumns(int64_t columns) {
 
 /// Why copy engines cannot bring tiles of an operand, whose rows and columns are these two
 /// loops; empty if they can.
-static std::string whyNotCopied(AttentionOp op, StringRef what, Value operand,
-                                AffineMap map, unsigned rows, unsigned columns) {
+static Refusal whyNotCopied(AttentionOp op, StringRef what, Value operand, AffineMap map,
+                            unsigned rows, unsigned columns) {
   auto argument = dyn_cast<BlockArgument>(operand);
   auto kernel = op->getParentOfType<func::FuncOp>();
   if (!argument)
-    return (what + " are computed in the kernel").str();
-  if (std::string why = whyNoTensorMap(kernel, argument); !why.empty())
-    return "the tensor of " + what.str() + why;
+    return refuse(Refused::Neighbours, what + " are computed in the kernel");
+  if (Refusal why = whyNoTensorMap(kernel, argument))
+    return why.after("the tensor of " + what);
   auto last = dyn_cast<AffineDimExpr>(map.getResults().back());
   if (!last)
-    return (what + " of a page lie side by side in memory; copies of pages are of rows").str();
+    return refuse(Refused::Layout,
+                  what + " of a page lie side by side in memory; copies of pages are of rows");
   if (last.getPosition() != rows && last.getPosition() != columns)
-    return (what + " have neighbours in memory along loop " + Twine(last.getPosition()) +
-            ", of which a block has one element")
-        .str();
-  return "";
+    return refuse(Refused::Layout, what + " have neighbours in memory along loop " +
+                                       Twine(last.getPosition()) +
+                                       ", of which a block has one element");
+  return {};
 }
 
 /// Keys of a step, most first.
@@ -72,51 +73,53 @@ static bool takesPages(AttentionOp op, int64_t keys) {
 /// Rows of an instruction.
 static constexpr int64_t kRows = 64;
 
-bool tilewright::canUseWarpgroups(AttentionOp op, TargetAttr target,
-                                  std::string &reason) {
+Refusal tilewright::whyNotByWarpgroups(AttentionOp op, TargetAttr target) {
   Type element = getElementTypeOrSelf(op.getQuery().getType());
   if (!target.has("warpgroup_mma"))
-    reason = target.getName().str() + " has no warpgroups whose instructions multiply; "
-                                      "cuda:sm_90a has";
-  else if (!element.isF16() && !element.isBF16())
-    reason = "their instructions of f32 sums take f16 and bf16 in either direction";
-  else if (llvm::none_of(kSteps, [&](int64_t keys) { return takesPages(op, keys); }))
-    reason = "pages have " + std::to_string(op.getPageSize()) +
-             (op.getMask() ? " keys; beside a mask a step of 128, 64 or 32 is part of a page"
+    return refuse(Refused::Target, target.getName() + " has no warpgroups whose instructions "
+                                                      "multiply; cuda:sm_90a has");
+  if (!element.isF16() && !element.isBF16())
+    return refuse(Refused::Types, "their instructions of f32 sums take f16 and bf16 in either "
+                                  "direction");
+  if (llvm::none_of(kSteps, [&](int64_t keys) { return takesPages(op, keys); }))
+    return refuse(Refused::Indivisible,
+                  "pages have " + Twine(op.getPageSize()) +
+                      (op.getMask()
+                           ? " keys; beside a mask a step of 128, 64 or 32 is part of a page"
                            : " keys; a step of 128, 64 or 32 is part of a page, or several of a "
-                             "multiple of 16");
-  else
-    reason = whyNotCopied(op, "queries", op.getQuery(), op.getQueryMap(),
-                          op.getQueryLoop(), op.getDepthLoop());
-  if (reason.empty())
-    reason = whyNotCopied(op, "keys", op.getKey(), op.getKeyMap(), op.getKeyLoop(),
-                          op.getDepthLoop());
-  if (reason.empty())
-    reason = whyNotCopied(op, "values", op.getValue(), op.getValueMap(), op.getKeyLoop(),
-                          op.getColumnLoop());
+                             "multiple of 16"));
+  if (Refusal why = whyNotCopied(op, "queries", op.getQuery(), op.getQueryMap(), op.getQueryLoop(),
+                                 op.getDepthLoop()))
+    return why;
+  if (Refusal why =
+          whyNotCopied(op, "keys", op.getKey(), op.getKeyMap(), op.getKeyLoop(), op.getDepthLoop()))
+    return why;
+  if (Refusal why = whyNotCopied(op, "values", op.getValue(), op.getValueMap(), op.getKeyLoop(),
+                                 op.getColumnLoop()))
+    return why;
   int64_t queries = op.getLoopExtents()[op.getQueryLoop()];
-  if (reason.empty() && !ShapedType::isDynamic(queries) && queries < kRows / 2)
-    reason = "there are " + std::to_string(queries) + " queries; they multiply " +
-             std::to_string(kRows) + " rows at a time";
-  return reason.empty();
+  if (!ShapedType::isDynamic(queries) && queries < kRows / 2)
+    return refuse(Refused::Extents, "there are " + Twine(queries) + " queries; they multiply " +
+                                        Twine(kRows) + " rows at a time");
+  return {};
 }
 
 /// Why the result cannot leave by copy engines; empty if it can.
-static std::string whyNotStored(AttentionOp op, int64_t columns) {
+static Refusal whyNotStored(AttentionOp op, int64_t columns) {
   auto result = dyn_cast<BlockArgument>(op.getOutputs()[0]);
   AffineMap map = op.getOutputMap();
   unsigned rank = map.getNumResults();
   if (!result || rank < 2 || map.getDimPosition(rank - 2) != op.getQueryLoop() ||
       map.getDimPosition(rank - 1) != op.getColumnLoop())
-    return "'tma_store': the result does not lie in memory as rows of queries";
-  if (std::string why = whyNoTensorMap(op->getParentOfType<func::FuncOp>(), result);
-      !why.empty())
-    return "'tma_store': the result" + why;
+    return refuse(Refused::Layout,
+                  "'tma_store': the result does not lie in memory as rows of queries");
+  if (Refusal why = whyNoTensorMap(op->getParentOfType<func::FuncOp>(), result))
+    return why.after("'tma_store': the result");
   int64_t bytes = getElementTypeOrSelf(result.getType()).getIntOrFloatBitWidth() / 8;
   if (!storePieceOf(columns, bytes).rowBytes)
-    return "'tma_store': rows of " + std::to_string(columns * bytes) +
-           " bytes are no multiples of 32";
-  return "";
+    return refuse(Refused::Indivisible, "'tma_store': rows of " + std::to_string(columns * bytes) +
+                                            " bytes are no multiples of 32");
+  return {};
 }
 
 /// Bytes of shared memory: queries (and of persistent blocks those of the next tile), keys and
@@ -137,64 +140,62 @@ static int64_t sharedBytes(AttentionOp op, LoweringConfigAttr config,
   return (config.getPersistent() ? 2 : 1) * queries + config.getStages() * ring + result;
 }
 
-FailureOr<AttentionPlan> tilewright::planAttentionByWarpgroups(
-    AttentionOp op, LoweringConfigAttr config, TargetAttr target,
-    const MatrixInstruction &instruction, AttentionPlan plan, std::string &reason) {
-  auto refuse = [&](const Twine &why) -> FailureOr<AttentionPlan> {
-    reason = why.str();
-    return failure();
-  };
-  if (!canUseWarpgroups(op, target, reason))
-    return failure();
+OrRefusal<AttentionPlan>
+tilewright::planAttentionByWarpgroups(AttentionOp op, LoweringConfigAttr config, TargetAttr target,
+                                      const MatrixInstruction &instruction, AttentionPlan plan) {
+  if (Refusal why = whyNotByWarpgroups(op, target))
+    return why;
   if (plan.heads > 1)
-    return refuse("'block' has several heads; warpgroups multiply queries of one");
+    return refuse(Refused::Config, "'block' has several heads; warpgroups multiply queries of one");
   Type element = getElementTypeOrSelf(op.getQuery().getType());
   if (instruction.operands[0] != element || instruction.operands[1] != element ||
       !instruction.accumulator.isF32() || !hasInstruction(target, config.getMma()))
-    return refuse("instruction '" + config.getMma().getValue() + "' is none of " +
-                  target.getName() + " for these types with f32 sums");
+    return refuse(Refused::Types, "instruction '" + config.getMma().getValue() + "' is none of " +
+                                      target.getName() + " for these types with f32 sums");
   if (config.getPromote() != ArrayRef<int64_t>{0, 1})
-    return refuse("'promote' must be [0, 1]: warpgroups multiply queries, keys and values "
+    return refuse(Refused::Config,
+                  "'promote' must be [0, 1]: warpgroups multiply queries, keys and values "
                   "out of shared memory");
   int64_t groups = config.getWarps().empty() ? 0 : config.getWarps()[0] / 4;
   if (groups < 1 || groups > 3 || config.getWarps()[0] % 4)
-    return refuse("'warps' along the queries must be 1 to 3 warpgroups of four");
+    return refuse(Refused::Config, "'warps' along the queries must be 1 to 3 warpgroups of four");
   if (plan.queries % (instruction.m * groups) || plan.queries > 256)
-    return refuse(Twine(plan.queries) + " queries are no multiple of " +
-                  Twine(instruction.m) + " for each of " + Twine(groups) +
-                  " warpgroups, up to 256");
+    return refuse(Refused::Indivisible, Twine(plan.queries) + " queries are no multiple of " +
+                                            Twine(instruction.m) + " for each of " + Twine(groups) +
+                                            " warpgroups, up to 256");
   if (plan.keys % instruction.n || plan.keys % 16 || plan.keys > 256)
-    return refuse(Twine(plan.keys) + " keys are no multiple of 16 and of '" +
-                  config.getMma().getValue() + "', up to 256");
+    return refuse(Refused::Indivisible, Twine(plan.keys) + " keys are no multiple of 16 and of '" +
+                                            config.getMma().getValue() + "', up to 256");
   if (!takesPages(op, plan.keys))
-    return refuse("'block' has " + Twine(plan.keys) + " keys, which are several pages; a mask is "
-                  "read for all of them at once");
+    return refuse(Refused::Indivisible, "'block' has " + Twine(plan.keys) +
+                                            " keys, which are several pages; a mask is "
+                                            "read for all of them at once");
   plan.depth = paddedColumns(plan.depth);
   plan.columns = paddedColumns(plan.columns);
   plan.scores = config.getMma();
   plan.values = withColumns(config.getMma(), plan.columns);
   if (!hasInstruction(target, plan.values))
-    return refuse(target.getName() + " has no instruction '" + plan.values.getValue() +
-                  "' for the columns of the values");
+    return refuse(Refused::Target, target.getName() + " has no instruction '" +
+                                       plan.values.getValue() + "' for the columns of the values");
   if (op.getKeyParts() && int64_t(*op.getKeyParts()) % plan.keys)
-    return refuse("parts of the keys are multiples of " + Twine(*op.getKeyParts()) +
-                  " long, which is none of the block's " + Twine(plan.keys) + " keys");
+    return refuse(Refused::Indivisible,
+                  "parts of the keys are multiples of " + Twine(*op.getKeyParts()) +
+                      " long, which is none of the block's " + Twine(plan.keys) + " keys");
   if (config.getTmaStore())
-    if (reason = whyNotStored(op, plan.columns); !reason.empty())
-      return failure();
+    if (Refusal why = whyNotStored(op, plan.columns))
+      return why;
   plan.threads = groups * 128;
   plan.copyThreads = kCopyThreads;
   int64_t rows = plan.queries / (64 * groups);
   int64_t held = rows * (plan.columns / 2 + plan.keys / 2 + plan.keys / 4);
-  reason = whyNotEnoughRegisters(config, groups, held,
-                                 "registers of scores, their powers and the result");
-  if (!reason.empty())
-    return failure();
+  if (Refusal why = whyNotEnoughRegisters(config, groups, held,
+                                          "registers of scores, their powers and the result"))
+    return why;
   plan.shared = sharedBytes(op, config, plan, groups);
   if (plan.shared > target.getFact("shared_memory"))
-    return refuse("needs " + Twine(plan.shared) +
-                  " bytes of shared memory; the target has " +
-                  Twine(target.getFact("shared_memory")));
+    return refuse(Refused::SharedMemory, "needs " + Twine(plan.shared) +
+                                             " bytes of shared memory; the target has " +
+                                             Twine(target.getFact("shared_memory")));
   return plan;
 }
 
@@ -220,8 +221,7 @@ static bool readsMaskByElement(AttentionOp op) {
 SmallVector<LoweringConfigAttr>
 tilewright::listAttentionByWarpgroups(AttentionOp op, TargetAttr target) {
   SmallVector<LoweringConfigAttr> configs;
-  std::string reason;
-  if (!canUseWarpgroups(op, target, reason))
+  if (whyNotByWarpgroups(op, target))
     return configs;
   MLIRContext *context = op.getContext();
   SmallVector<int64_t> extents = op.getLoopExtents();
@@ -241,7 +241,7 @@ tilewright::listAttentionByWarpgroups(AttentionOp op, TargetAttr target) {
     for (bool tmaStore : {true, false})
       for (auto [stages, persistent] : {std::pair(2, true), {2, false}, {1, false}}) {
         int64_t groups = isShort ? 1 : 2;
-        if (persistent && (isShort || !whyNotPersistent(op, target, kRows * groups).empty()))
+        if (persistent && (isShort || whyNotPersistent(op, target, kRows * groups)))
           continue;
         auto name = StringAttr::get(context, "wgmma.m64n" + Twine(keys) + "k16." +
                                                  (isBF16 ? "bf16" : "f16") + ".f32");

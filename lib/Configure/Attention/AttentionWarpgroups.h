@@ -13,10 +13,10 @@ namespace tilewright {
 
 /// `plan`, which has the block, depth and columns of the values, for a config whose
 /// instruction is a warpgroup's; or why it cannot be carried out.
-mlir::FailureOr<AttentionPlan>
-planAttentionByWarpgroups(AttentionOp op, LoweringConfigAttr config, TargetAttr target,
-                          const MatrixInstruction &instruction, AttentionPlan plan,
-                          std::string &reason);
+OrRefusal<AttentionPlan> planAttentionByWarpgroups(AttentionOp op, LoweringConfigAttr config,
+                                                   TargetAttr target,
+                                                   const MatrixInstruction &instruction,
+                                                   AttentionPlan plan);
 
 /// Configs by warpgroups in the order of preference, none where they cannot be used.
 llvm::SmallVector<LoweringConfigAttr> listAttentionByWarpgroups(AttentionOp op,
@@ -24,12 +24,12 @@ llvm::SmallVector<LoweringConfigAttr> listAttentionByWarpgroups(AttentionOp op,
 
 /// Why blocks of so many queries do not compute one tile after the other by default; empty if
 /// they do.
-std::string whyNotPersistent(AttentionOp op, TargetAttr target, int64_t queries);
+Refusal whyNotPersistent(AttentionOp op, TargetAttr target, int64_t queries);
 /// The `raster` of blocks that do.
 int64_t headsSideBySide(AttentionOp op, TargetAttr target);
 
-/// Whether warpgroups can compute `op` at all; `reason` says why not.
-bool canUseWarpgroups(AttentionOp op, TargetAttr target, std::string &reason);
+/// Why warpgroups cannot compute `op` at all.
+Refusal whyNotByWarpgroups(AttentionOp op, TargetAttr target);
 
 } // namespace tilewright
 

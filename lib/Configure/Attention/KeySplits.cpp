@@ -25,13 +25,11 @@ static constexpr int64_t kMostGuardedParts = 32;
 /// Blocks that a multiprocessor has at once, by the shared memory of the default config. Parts
 /// of the keys are the same for all sizes of subgroups, so that one's fragments do not decide.
 static int64_t residentBlocks(AttentionOp op, TargetAttr target) {
-  std::string reason;
-  FailureOr<LoweringConfigAttr> config =
-      chooseAttentionConfig(op, target, reason, /*anyFragments=*/true);
-  if (failed(config))
+  OrRefusal<LoweringConfigAttr> config = chooseAttentionConfig(op, target, /*anyFragments=*/true);
+  if (!config)
     return blocksEachOf(target);
-  FailureOr<AttentionPlan> plan = planAttention(op, *config, target, reason);
-  if (failed(plan) || plan->shared == 0)
+  OrRefusal<AttentionPlan> plan = planAttention(op, *config, target);
+  if (!plan || plan->shared == 0)
     return blocksEachOf(target);
   return std::clamp<int64_t>(target.getFact("shared_memory") / plan->shared, 1,
                              blocksEachOf(target));
@@ -41,8 +39,7 @@ static int64_t residentBlocks(AttentionOp op, TargetAttr target) {
 /// `split`. None where queries, or heads that share rows, are not known.
 static std::optional<int64_t> countBlocks(AttentionOp op, ArrayRef<int64_t> extents,
                                           KeySplit &split) {
-  std::string why;
-  std::optional<SharedRows> shared = findSharedRows(op, why);
+  OrRefusal<SharedRows> shared = findSharedRows(op);
   int64_t blocks = 1;
   for (unsigned loop = 0; loop <= op.getQueryLoop(); ++loop) {
     bool isQueries = loop == op.getQueryLoop(), isGroup = shared && loop == *findGroupLoop(op);
@@ -61,35 +58,31 @@ static std::optional<int64_t> countBlocks(AttentionOp op, ArrayRef<int64_t> exte
   return blocks;
 }
 
-FailureOr<KeySplit> tilewright::chooseKeySplit(AttentionOp op, TargetAttr target,
-                                               std::string &reason) {
-  auto refuse = [&](const Twine &why) -> FailureOr<KeySplit> {
-    reason = why.str();
-    return failure();
-  };
+OrRefusal<KeySplit> tilewright::chooseKeySplit(AttentionOp op, TargetAttr target) {
   if (op.getKeyParts())
-    return refuse("they are in parts");
+    return refuse(Refused::Config, "they are in parts");
   KeySplit split;
   if (auto config = op->getAttrOfType<LoweringConfigAttr>(kConfigAttr)) {
     split.parts = config.getSplits();
     if (split.parts == 1)
-      return refuse("the pinned lowering config has no 'splits'");
+      return refuse(Refused::Pinned, "the pinned lowering config has no 'splits'");
     return split;
   }
   if (op.getKeysBefore() >= 0)
-    return refuse("a window leaves few of them to a block of queries");
+    return refuse(Refused::NotProfitable, "a window leaves few of them to a block of queries");
   SmallVector<int64_t> extents = op.getLoopExtents();
   std::optional<int64_t> blocks = countBlocks(op, extents, split);
   if (!blocks)
-    return refuse("how many blocks of queries a head has is not known before the "
+    return refuse(Refused::DynamicExtents,
+                  "how many blocks of queries a head has is not known before the "
                   "launch; 'splits' in a pinned lowering config asks for parts");
   int64_t keys = extents[op.getKeyLoop()];
   bool isGpu = target.getFact("subgroup", 1) > 1;
   if (*blocks == 0 || keys == 0)
-    return refuse("there are no scores");
+    return refuse(Refused::Extents, "there are no scores");
   int64_t most = isGpu ? multiprocessorsOf(target) : kCpuTasks / 4;
   if (*blocks > most)
-    return refuse(Twine(*blocks) + " blocks of queries fill the machine");
+    return refuse(Refused::NotProfitable, Twine(*blocks) + " blocks of queries fill the machine");
   // Blocks that are all there at once: what is left over takes as long as all of them, and
   // what the second kernel takes grows with the parts.
   if (isGpu)
@@ -106,7 +99,7 @@ FailureOr<KeySplit> tilewright::chooseKeySplit(AttentionOp op, TargetAttr target
     return split;
   }
   if (keys < kMinExtentKeys)
-    return refuse(Twine(keys) + " are too few for a second kernel to pay");
+    return refuse(Refused::NotProfitable, Twine(keys) + " are too few for a second kernel to pay");
   split.parts = std::min<int64_t>(split.parts,
                                   llvm::bit_floor(uint64_t(keys / kMinExtentKeysOfPart)));
   return split;

@@ -13,19 +13,15 @@ using namespace mlir;
 using namespace tilewright;
 
 template <typename OfGpu>
-LogicalResult CpuStrategy<OfGpu>::checkPlan(const KernelInfo &info,
-                                            LoweringConfigAttr config, TargetAttr target,
-                                            std::string &reason) const {
-  if (!config.getMma())
-    return success();
-  return checkPanelInstruction(info, config, target, reason);
+Refusal CpuStrategy<OfGpu>::checkPlan(const KernelInfo &info, LoweringConfigAttr config,
+                                      TargetAttr target) const {
+  return config.getMma() ? checkPanelInstruction(info, config, target) : Refusal();
 }
 
 template <typename OfGpu>
-LogicalResult CpuStrategy<OfGpu>::check(const KernelInfo &info, LoweringConfigAttr config,
-                                        const TilePlan &plan, TargetAttr target,
-                                        std::string &reason) const {
-  return OfGpu::contracts() ? checkPacked(*this, info, config, reason) : success();
+Refusal CpuStrategy<OfGpu>::check(const KernelInfo &info, LoweringConfigAttr config,
+                                  const TilePlan &plan, TargetAttr target) const {
+  return OfGpu::contracts() ? checkPacked(*this, info, config) : Refusal();
 }
 
 template <typename OfGpu>
@@ -64,34 +60,28 @@ void CpuContraction::explainMore(const KernelInfo &info, LoweringConfigAttr conf
                                  SmallVectorImpl<std::string> &lines) const {
   if (!config.getPromote().empty())
     return;
-  std::string reason;
-  if (canPack(info, reason))
-    reason = "this config was pinned or ranks first";
-  lines.push_back("operands are not packed into panels: " + reason);
+  Refusal why = whyNotPacked(info);
+  lines.push_back("operands are not packed into panels: " +
+                  (why ? why.str() : "this config was pinned or ranks first"));
 }
 
-LogicalResult tilewright::checkPanelInstruction(const KernelInfo &info,
-                                                LoweringConfigAttr config,
-                                                TargetAttr target,
-                                                std::string &reason) {
+Refusal tilewright::checkPanelInstruction(const KernelInfo &info, LoweringConfigAttr config,
+                                          TargetAttr target) {
   StringAttr name = config.getMma();
-  auto fail = [&](const Twine &why) {
-    reason = why.str();
-    return failure();
-  };
   auto names = target.getFacts().getAs<ArrayAttr>("panel_mma");
   if (!names || !llvm::is_contained(names, name))
-    return fail(target.getName() + " has no instruction '" + name.getValue() + "'");
+    return refuse(Refused::Target,
+                  target.getName() + " has no instruction '" + name.getValue() + "'");
   if (config.getPromote().size() != 2)
-    return fail("'" + name.getValue() + "' multiplies packed operands; 'promote' has "
-                "to name both");
-  if (!canPack(info, reason))
-    return failure();
+    return refuse(Refused::Config, "'" + name.getValue() +
+                                       "' multiplies packed operands; 'promote' has "
+                                       "to name both");
+  if (Refusal why = whyNotPacked(info))
+    return why;
   const Contraction *contraction = info.getContraction(info.getRoot());
-  InstructionRefusal refusal;
-  auto instruction = matchInstruction(info.getRoot(), name, contraction, refusal);
+  auto instruction = matchInstruction(info.getRoot(), name, contraction);
   if (!instruction)
-    return fail(describe(refusal, name));
+    return instruction.why();
   int64_t tiles = 1;
   for (auto [loops, size, what] :
        {std::tuple(ArrayRef<unsigned>(contraction->m), instruction->m, "rows"),
@@ -101,31 +91,35 @@ LogicalResult tilewright::checkPanelInstruction(const KernelInfo &info,
     for (unsigned loop : loops) {
       int64_t own = entry(config.getThread(), loop, 1);
       if (own > 1 && extent > 1)
-        return fail("'thread' has two loops of " + Twine(what) +
-                    " with more than one element");
+        return refuse(Refused::Config,
+                      "'thread' has two loops of " + Twine(what) + " with more than one element");
       extent = std::max(extent, own);
     }
     if (extent == 1)
-      return fail("'thread' has one of the " + Twine(what) + " that '" +
-                  name.getValue() + "' multiplies side by side");
+      return refuse(Refused::Config, "'thread' has one of the " + Twine(what) + " that '" +
+                                         name.getValue() + "' multiplies side by side");
     // Rows may be fewer than the instruction has.
     if (loops == ArrayRef<unsigned>(contraction->n) && extent % size)
-      return fail("'thread' has " + Twine(extent) + " columns, which is no multiple of "
-                  "the " + Twine(size) + " of '" + name.getValue() + "'");
+      return refuse(Refused::Indivisible, "'thread' has " + Twine(extent) +
+                                              " columns, which is no multiple of "
+                                              "the " +
+                                              Twine(size) + " of '" + name.getValue() + "'");
     if (!size && (extent % instruction->perWord() ||
                   (instruction->tiles && extent != instruction->k)))
-      return fail("'thread' has " + Twine(extent) + " elements along the sum; '" +
-                  name.getValue() + "' takes " + Twine(instruction->k));
+      return refuse(Refused::Indivisible, "'thread' has " + Twine(extent) +
+                                              " elements along the sum; '" + name.getValue() +
+                                              "' takes " + Twine(instruction->k));
     if (size)
       tiles *= llvm::divideCeil(extent, size);
   }
   constexpr int64_t kAccumulators = 4;
   if (instruction->tiles && tiles > kAccumulators)
-    return fail("'thread' has " + Twine(tiles) + " tiles; there are tile registers for " +
-                Twine(kAccumulators));
+    return refuse(Refused::Registers, "'thread' has " + Twine(tiles) +
+                                          " tiles; there are tile registers for " +
+                                          Twine(kAccumulators));
   unsigned k = contraction->k.front();
   int64_t extent = info.classes[info.getClasses(info.getRoot())[k]].extent;
   if (!ShapedType::isDynamic(extent) && extent <= entry(config.getThread(), k, 1))
-    return fail("the sum is no longer than a step of it");
-  return success();
+    return refuse(Refused::Extents, "the sum is no longer than a step of it");
+  return {};
 }

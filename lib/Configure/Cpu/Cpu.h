@@ -20,11 +20,10 @@ public:
                   TargetAttr target) const override {
     return false;
   }
-  mlir::LogicalResult checkPlan(const KernelInfo &info, LoweringConfigAttr config,
-                                TargetAttr target, std::string &reason) const override;
-  mlir::LogicalResult check(const KernelInfo &info, LoweringConfigAttr config,
-                            const TilePlan &plan, TargetAttr target,
-                            std::string &reason) const override;
+  Refusal checkPlan(const KernelInfo &info, LoweringConfigAttr config,
+                    TargetAttr target) const override;
+  Refusal check(const KernelInfo &info, LoweringConfigAttr config, const TilePlan &plan,
+                TargetAttr target) const override;
   int64_t operandBytes(const KernelInfo &info, LoweringConfigAttr config,
                        const TilePlan &plan, TargetAttr target) const override {
     return 0;
@@ -87,13 +86,11 @@ public:
 
 /// Whether a CPU packs what `promote` names: both operands of a contraction, that of the
 /// columns alone, or none.
-mlir::LogicalResult checkPacked(const ScheduleStrategy &strategy, const KernelInfo &info,
-                                LoweringConfigAttr config, std::string &reason);
+Refusal checkPacked(const ScheduleStrategy &strategy, const KernelInfo &info,
+                    LoweringConfigAttr config);
 
 /// Whether the register tile of a packed product is whole tiles of its instruction.
-mlir::LogicalResult checkPanelInstruction(const KernelInfo &info,
-                                          LoweringConfigAttr config, TargetAttr target,
-                                          std::string &reason);
+Refusal checkPanelInstruction(const KernelInfo &info, LoweringConfigAttr config, TargetAttr target);
 
 } // namespace tilewright
 

@@ -168,8 +168,7 @@ static void addPanelInstructions(const KernelInfo &info, TargetAttr target,
 /// Both operands packed.
 static void addPacked(const KernelInfo &info, TargetAttr target, int64_t lanes,
                       int64_t registers, std::vector<LoweringConfigAttr> &configs) {
-  std::string reason;
-  if (!canPack(info, reason))
+  if (whyNotPacked(info))
     return;
   Contraction contraction = *matchContractionByRows(info.getRoot());
   unsigned m = contraction.m.back(), n = contraction.n.back(),
@@ -195,7 +194,7 @@ static void addPacked(const KernelInfo &info, TargetAttr target, int64_t lanes,
       thread[n] = vectors * lanes;
       thread[k] = contraction.k.size() == 2 ? std::min(kStep, nominalExtent(info, k)) : kStep;
       addPackedBlocks(info, target, contraction, thread, rows, bytes, promote, {}, configs);
-      if (canReadRows(info, reason))
+      if (!whyNoRowsInPlace(info))
         addPackedBlocks(info, target, contraction, thread, rows, bytes,
                         int64_t(contraction.b), {}, configs);
     }

@@ -29,7 +29,7 @@ int64_t tilewright::sumExtent(const KernelInfo &info, const Contraction &product
   return extent;
 }
 
-bool tilewright::canPack(const KernelInfo &info, std::string &reason) {
+Refusal tilewright::whyNotPacked(const KernelInfo &info) {
   linalg::LinalgOp root = info.getRoot();
   std::optional<Contraction> product = matchContractionByRows(root);
   auto extentOf = [&](unsigned loop) {
@@ -37,31 +37,30 @@ bool tilewright::canPack(const KernelInfo &info, std::string &reason) {
   };
   auto isKnown = [&](unsigned loop) { return extentOf(loop) >= 0; };
   if (!product || product->perElement > 1)
-    reason = "it is no product of two operands with loops of their own";
-  else if (info.getProducts().size() > 1)
-    reason = "the kernel has several products";
-  else if (info.split)
-    reason = "the sum is cut into parts";
-  else if (product->k.size() > 2)
-    reason = "the sum runs over " + std::to_string(product->k.size()) + " loops";
-  else if (product->k.size() == 2 && !isKnown(product->k.back()))
-    reason = "the sum runs over two loops, the inner one of a dynamic number of steps";
-  else if (llvm::all_of(product->k, isKnown) && sumExtent(info, *product) < 16)
-    reason = "the sum is " + std::to_string(sumExtent(info, *product)) + " long";
-  else if (llvm::any_of(info.ops, [&](linalg::LinalgOp op) {
-             return op != root && op.getNumReductionLoops();
-           }))
-    reason = "another op of the kernel reduces, too";
-  else if (llvm::any_of(root.getDpsInputOperands(), [](OpOperand *input) {
-             return bytesOf(input->get()) != input->get();
-           }))
-    reason = "two elements of an operand lie in a byte";
-  else
-    return true;
-  return false;
+    return refuse(Refused::NotContraction,
+                  "it is no product of two operands with loops of their own");
+  if (info.getProducts().size() > 1)
+    return refuse(Refused::Neighbours, "the kernel has several products");
+  if (info.split)
+    return refuse(Refused::Config, "the sum is cut into parts");
+  if (product->k.size() > 2)
+    return refuse(Refused::NotContraction,
+                  "the sum runs over " + Twine(product->k.size()) + " loops");
+  if (product->k.size() == 2 && !isKnown(product->k.back()))
+    return refuse(Refused::DynamicExtents,
+                  "the sum runs over two loops, the inner one of a dynamic number of steps");
+  if (llvm::all_of(product->k, isKnown) && sumExtent(info, *product) < 16)
+    return refuse(Refused::Extents, "the sum is " + Twine(sumExtent(info, *product)) + " long");
+  if (llvm::any_of(info.ops,
+                   [&](linalg::LinalgOp op) { return op != root && op.getNumReductionLoops(); }))
+    return refuse(Refused::Neighbours, "another op of the kernel reduces, too");
+  if (llvm::any_of(root.getDpsInputOperands(),
+                   [](OpOperand *input) { return bytesOf(input->get()) != input->get(); }))
+    return refuse(Refused::Types, "two elements of an operand lie in a byte");
+  return {};
 }
 
-bool tilewright::canReadRows(const KernelInfo &info, std::string &reason) {
+Refusal tilewright::whyNoRowsInPlace(const KernelInfo &info) {
   linalg::LinalgOp root = info.getRoot();
   Contraction product = *matchContractionByRows(root);
   OpOperand &rows = root->getOpOperand(product.a);
@@ -70,17 +69,14 @@ bool tilewright::canReadRows(const KernelInfo &info, std::string &reason) {
   unsigned k = product.k.front();
   std::string operand = numberOperand(rows);
   if (product.k.size() > 1)
-    reason = "the sum runs over two loops";
-  else if (!isa<BlockArgument>(rows.get()))
-    reason = operand + " is computed in the kernel";
-  else if (type.getElementType() !=
-           getElementTypeOrSelf(root.getDpsInits()[0].getType()))
-    reason = operand + " is widened for the product";
-  else if (map.getDimPosition(map.getNumResults() - 1) != k)
-    reason = "the sum does not run along the rows of " + operand;
-  else
-    return true;
-  return false;
+    return refuse(Refused::NotContraction, "the sum runs over two loops");
+  if (!isa<BlockArgument>(rows.get()))
+    return refuse(Refused::Neighbours, operand + " is computed in the kernel");
+  if (type.getElementType() != getElementTypeOrSelf(root.getDpsInits()[0].getType()))
+    return refuse(Refused::Types, operand + " is widened for the product");
+  if (map.getDimPosition(map.getNumResults() - 1) != k)
+    return refuse(Refused::Layout, "the sum does not run along the rows of " + operand);
+  return {};
 }
 
 bool tilewright::hasStrips(linalg::LinalgOp root, const Contraction &product) {

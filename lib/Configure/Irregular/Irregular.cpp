@@ -50,52 +50,51 @@ ArrayRef<ConfigField> tilewright::irregularFields(bool isCpu) {
 }
 
 /// Why no block can scan the tiles of `scan` so, or nothing.
-static std::string whyNotLookBack(ScanOp scan, LoweringConfigAttr config,
-                                  const IrregularPlan &plan) {
+static Refusal whyNotLookBack(ScanOp scan, LoweringConfigAttr config, const IrregularPlan &plan) {
   std::optional<int64_t> chunk = getConstantIntValue(scan.getChunk());
   int64_t columns = lookBackColumns(scan.getInputType().getDimSize(2));
   if (!chunk || config.getBlock() != ArrayRef<int64_t>{1, *chunk, columns})
-    return "'block' of a scan that looks back is [1, elements of a tile, " +
-           std::to_string(columns) + "], as its 'chunk' is";
+    return refuse(Refused::Config, "'block' of a scan that looks back is [1, elements of a tile, " +
+                                       std::to_string(columns) + "], as its 'chunk' is");
   int64_t tile = *chunk * columns;
   if (plan.threads < 2 * kLookBackGroup || plan.threads % kLookBackGroup ||
       tile % plan.threads)
-    return "a tile of " + std::to_string(tile) + " elements is not that of " +
-           std::to_string(plan.threads) + " threads, of which two warps look back";
-  return "";
+    return refuse(Refused::Indivisible,
+                  "a tile of " + std::to_string(tile) + " elements is not that of " +
+                      std::to_string(plan.threads) + " threads, of which two warps look back");
+  return {};
 }
 
-FailureOr<IrregularPlan> tilewright::planIrregular(Operation *op, LoweringConfigAttr config,
-                                                   TargetAttr target, std::string &reason) {
-  auto refuse = [&](const Twine &why) -> FailureOr<IrregularPlan> {
-    reason = why.str();
-    return failure();
-  };
+OrRefusal<IrregularPlan> tilewright::planIrregular(Operation *op, LoweringConfigAttr config,
+                                                   TargetAttr target) {
   if (config.getStrategy() != Strategy::Irregular)
-    return refuse("strategy " + stringifyStrategy(config.getStrategy()) +
-                  " does not serve it; irregular does");
-  if (std::string why = whyNotCarriedOut(config, target); !why.empty())
-    return refuse(why);
+    return refuse(Refused::OtherStrategy, "strategy " + stringifyStrategy(config.getStrategy()) +
+                                              " does not serve it; irregular does");
+  if (Refusal why = whyNotCarriedOut(config, target))
+    return why;
   ArrayRef<int64_t> block = config.getBlock();
   if (isa<GemmOp>(op)) {
     if (!target.getFact("calls_libraries", 0))
-      return refuse("kernels of the target call no libraries");
+      return refuse(Refused::Target, "kernels of the target call no libraries");
     if (block != ArrayRef<int64_t>{1} || config.getSplits() != 1)
-      return refuse("a library computes it whole: 'block' is [1]");
+      return refuse(Refused::Config, "a library computes it whole: 'block' is [1]");
     IrregularPlan plan;
     plan.tileCounts.push_back(getAffineConstantExpr(1, op->getContext()));
     return plan;
   }
   size_t loops = isa<ScatterOp>(op) ? 2 : 3;
   if (block.size() != loops || llvm::is_contained(block, 0))
-    return refuse(loops == 3 ? "'block' of a scan or sort is [outer, chunks, inner]"
-                             : "'block' of a scatter is [updates or ranges, elements]");
+    return refuse(Refused::Config, loops == 3
+                                       ? "'block' of a scan or sort is [outer, chunks, inner]"
+                                       : "'block' of a scatter is [updates or ranges, elements]");
   int64_t elements = 1;
   for (int64_t size : block)
     if (llvm::MulOverflow(elements, size, elements) || elements > kMostInBlock)
-      return refuse("'block' has more than " + Twine(kMostInBlock) + " elements");
+      return refuse(Refused::TileSize,
+                    "'block' has more than " + Twine(kMostInBlock) + " elements");
   if (isOrdered(op) ? config.getSplits() % block[0] != 0 : config.getSplits() != 1)
-    return refuse("'splits' are the ranges of a scatter in order, a multiple of the first "
+    return refuse(Refused::Config,
+                  "'splits' are the ranges of a scatter in order, a multiple of the first "
                   "number of 'block'; of others 1");
   IrregularPlan plan;
   plan.subgroup = target.getFact("subgroup", 1);
@@ -103,11 +102,11 @@ FailureOr<IrregularPlan> tilewright::planIrregular(Operation *op, LoweringConfig
   for (int64_t warps : config.getWarps())
     plan.threads *= warps;
   if (plan.threads > target.getFact("max_threads", 1024))
-    return refuse("needs " + Twine(plan.threads) + " threads");
+    return refuse(Refused::Threads, "needs " + Twine(plan.threads) + " threads");
   auto lookBack = dyn_cast<ScanOp>(op);
   if (lookBack && lookBack.getLookBack())
-    if (std::string why = whyNotLookBack(lookBack, config, plan); !why.empty())
-      return refuse(why);
+    if (Refusal why = whyNotLookBack(lookBack, config, plan))
+      return why;
   MLIRContext *context = op->getContext();
   auto count = [&](Value tensor, int64_t dim, int64_t tile) {
     AffineExpr size = getAffineConstantExpr(typeOf(tensor).getDimSize(dim), context);
@@ -130,8 +129,9 @@ FailureOr<IrregularPlan> tilewright::planIrregular(Operation *op, LoweringConfig
   }
   if (auto sort = dyn_cast<SortOp>(op)) {
     if (sort.hasScratch() && block[1] % (kBlockRun / kSortedRun) != 0)
-      return refuse("'block' has whole runs: its second number is a multiple of " +
-                    Twine(kBlockRun / kSortedRun));
+      return refuse(Refused::Indivisible,
+                    "'block' has whole runs: its second number is a multiple of " +
+                        Twine(kBlockRun / kSortedRun));
     Value key = sort.getInputs()[0];
     count(key, 0, block[0]);
     count(sort.getOutputs()[0], 1, block[1] * kSortedRun);
@@ -220,11 +220,10 @@ LogicalResult tilewright::configureIrregular(func::FuncOp kernel, Operation *op,
   bool pinned = bool(config);
   if (!pinned)
     config = chooseConfig(op, target);
-  std::string reason;
-  if (failed(planIrregular(op, config, target, reason)))
+  if (OrRefusal<IrregularPlan> plan = planIrregular(op, config, target); !plan)
     return op->emitOpError() << (pinned ? "the pinned lowering config does not fit: "
                                         : "no schedule fits: ")
-                             << reason;
+                             << plan.why().str();
   op->setAttr(kConfigAttr, config);
   Builder b(kernel.getContext());
   if (listAll)

@@ -10,15 +10,14 @@
 using namespace mlir;
 using namespace tilewright;
 
-LogicalResult tilewright::isListed(StringAttr name, ArrayRef<StringRef> facts,
-                                   StringRef what, TargetAttr target,
-                                   std::string &reason) {
+Refusal tilewright::whyNotListed(StringAttr name, ArrayRef<StringRef> facts, StringRef what,
+                                 TargetAttr target) {
   for (StringRef fact : facts)
     if (auto names = target.getFacts().getAs<ArrayAttr>(fact);
         names && llvm::is_contained(names, name))
-      return success();
-  reason = (target.getName() + " has no " + what + " '" + name.getValue() + "'").str();
-  return failure();
+      return {};
+  return refuse(Refused::Target,
+                target.getName() + " has no " + what + " '" + name.getValue() + "'");
 }
 
 bool tilewright::hasAInRegisters(LoweringConfigAttr config, const Contraction &product) {
@@ -57,55 +56,44 @@ bool InstructionStrategy::accepts(const KernelInfo &info, LoweringConfigAttr con
           info.strategy == Strategy::SimtContraction && config.getMma());
 }
 
-LogicalResult InstructionStrategy::checkPlan(const KernelInfo &info,
-                                             LoweringConfigAttr config, TargetAttr target,
-                                             std::string &reason) const {
-  auto fail = [&](const Twine &why) {
-    reason = why.str();
-    return failure();
-  };
+Refusal InstructionStrategy::checkPlan(const KernelInfo &info, LoweringConfigAttr config,
+                                       TargetAttr target) const {
   StringAttr name = config.getMma();
-  if (failed(hasInstruction(name, target, reason)))
-    return failure();
+  if (Refusal why = checkInstruction(name, target))
+    return why;
   std::optional<Contraction> contraction = info.getOriented(config);
-  InstructionRefusal refusal;
-  auto instruction = matchInstruction(info.getRoot(), name, contraction ? &*contraction : nullptr, refusal);
+  auto instruction = matchInstruction(info.getRoot(), name, contraction ? &*contraction : nullptr);
   if (!instruction)
-    return fail(describe(refusal, name));
+    return instruction.why();
   std::optional<MatrixLoops> loops = findMatrixLoops(*contraction, config);
   if (!loops)
-    return fail("'block' must have one m, one n and one k loop of more than one "
-                "element, for the instruction's tiles");
+    return refuse(Refused::Config, "'block' must have one m, one n and one k loop of more than one "
+                                   "element, for the instruction's tiles");
   // Warpgroups take A from registers, too.
   if ((!instruction->warpgroup &&
        llvm::count(config.getPromote(), contraction->a) != 1) ||
       llvm::count(config.getPromote(), contraction->b) != 1)
-    return fail("both operands must be in 'promote'");
-  return checkTiles(info, config, *instruction, *loops, target, reason);
+    return refuse(Refused::Config, "both operands must be in 'promote'");
+  return checkTiles(info, config, *instruction, *loops, target);
 }
 
 /// Warps share the rows and columns of an instruction's tiles.
-static LogicalResult checkInstructionWarps(const KernelInfo &info,
-                                           LoweringConfigAttr config,
-                                           std::string &reason) {
+static Refusal checkInstructionWarps(const KernelInfo &info, LoweringConfigAttr config) {
   std::optional<MatrixLoops> loops =
       findMatrixLoops(*info.getContraction(info.getRoot()), config);
   for (unsigned loop = 0; loop < info.getNumConfigLoops(); ++loop)
-    if (entry(config.getWarps(), loop, 1) != 1 && (!loops || (loop != loops->m && loop != loops->n))) {
-      reason = std::to_string(entry(config.getWarps(), loop, 1)) + " warps along loop " +
-               std::to_string(loop) +
-               ", which is not the instruction's rows or columns";
-      return failure();
-    }
-  return success();
+    if (int64_t warps = entry(config.getWarps(), loop, 1);
+        warps != 1 && (!loops || (loop != loops->m && loop != loops->n)))
+      return refuse(Refused::Config, Twine(warps) + " warps along loop " + Twine(loop) +
+                                         ", which is not the instruction's rows or columns");
+  return {};
 }
 
-LogicalResult InstructionStrategy::check(const KernelInfo &info, LoweringConfigAttr config,
-                                         const TilePlan &plan, TargetAttr target,
-                                         std::string &reason) const {
-  return success(
-      succeeded(ScheduleStrategy::check(info, config, plan, target, reason)) &&
-      succeeded(checkInstructionWarps(info, config, reason)));
+Refusal InstructionStrategy::check(const KernelInfo &info, LoweringConfigAttr config,
+                                   const TilePlan &plan, TargetAttr target) const {
+  if (Refusal why = ScheduleStrategy::check(info, config, plan, target))
+    return why;
+  return checkInstructionWarps(info, config);
 }
 
 ArrayRef<linalg::LinalgOp>

@@ -71,9 +71,8 @@ MatrixUnit::enumerate(const KernelInfo &info, TargetAttr target) const {
   MLIRContext *context = info.getRoot()->getContext();
   SmallVector<MatrixInstruction> tried;
   for (auto name : names.getAsRange<StringAttr>()) {
-    InstructionRefusal refusal;
     const Contraction &contraction = *info.getContraction(info.getRoot());
-    auto instruction = matchInstruction(info.getRoot(), name, &contraction, refusal);
+    auto instruction = matchInstruction(info.getRoot(), name, &contraction);
     if (!instruction)
       continue;
     unsigned m = longestLoop(info, contraction.m), n = longestLoop(info, contraction.n),
@@ -136,24 +135,17 @@ MatrixUnit::enumerate(const KernelInfo &info, TargetAttr target) const {
   return configs;
 }
 
-LogicalResult MatrixUnit::hasInstruction(StringAttr name, TargetAttr target,
-                                         std::string &reason) const {
+Refusal MatrixUnit::checkInstruction(StringAttr name, TargetAttr target) const {
   auto known = MatrixInstruction::parse(target.getContext(), name);
-  if (known && known->warpgroup) {
-    reason = "'" + name.str() + "' is for strategy warp_specialized";
-    return failure();
-  }
-  return isListed(name, {"mma", "mma_emulated"}, "matrix instruction", target, reason);
+  if (known && known->warpgroup)
+    return refuse(Refused::OtherStrategy,
+                  "'" + name.getValue() + "' is for strategy warp_specialized");
+  return whyNotListed(name, {"mma", "mma_emulated"}, "matrix instruction", target);
 }
 
-LogicalResult MatrixUnit::checkTiles(const KernelInfo &info, LoweringConfigAttr config,
-                                     const MatrixInstruction &instruction,
-                                     const MatrixLoops &loops, TargetAttr target,
-                                     std::string &reason) const {
-  auto fail = [&](const Twine &why) {
-    reason = why.str();
-    return failure();
-  };
+Refusal MatrixUnit::checkTiles(const KernelInfo &info, LoweringConfigAttr config,
+                               const MatrixInstruction &instruction, const MatrixLoops &loops,
+                               TargetAttr target) const {
   for (auto [loop, size] :
        {std::pair<unsigned, int64_t>{loops.m, instruction.m},
         {loops.n, instruction.n},
@@ -161,11 +153,12 @@ LogicalResult MatrixUnit::checkTiles(const KernelInfo &info, LoweringConfigAttr 
     int64_t warps = entry(config.getWarps(), loop, 1);
     int64_t block = entry(config.getBlock(), loop, 0);
     if (block <= 0 || warps <= 0 || block % (size * warps))
-      return fail("'block' entry " + Twine(block) + " of " +
-                  describeLoop(info, loop) + " is no multiple of the instruction's " +
-                  Twine(size) + " times " + Twine(warps) + " warps");
+      return refuse(Refused::Indivisible, "'block' entry " + Twine(block) + " of " +
+                                              describeLoop(info, loop) +
+                                              " is no multiple of the instruction's " +
+                                              Twine(size) + " times " + Twine(warps) + " warps");
     if (loop == loops.k && warps != 1)
-      return fail("warps along the reduction loop");
+      return refuse(Refused::Config, "warps along the reduction loop");
   }
-  return success();
+  return {};
 }

@@ -12,9 +12,9 @@
 
 namespace tilewright {
 
-/// Whether one of the target's lists of instructions has `name`; else the reason.
-mlir::LogicalResult isListed(mlir::StringAttr name, llvm::ArrayRef<llvm::StringRef> facts,
-                             llvm::StringRef what, TargetAttr target, std::string &reason);
+/// Whether none of the target's lists of instructions has `name`.
+Refusal whyNotListed(mlir::StringAttr name, llvm::ArrayRef<llvm::StringRef> facts,
+                     llvm::StringRef what, TargetAttr target);
 
 /// Whether the config has A (the oriented contraction's) in registers, of instructions that
 /// read B in shared memory.
@@ -27,25 +27,22 @@ public:
   bool match(const KernelInfo &info, TargetAttr target) const override;
   bool accepts(const KernelInfo &info, LoweringConfigAttr config) const override;
   bool contracts() const override { return true; }
-  mlir::LogicalResult checkPlan(const KernelInfo &info, LoweringConfigAttr config,
-                                TargetAttr target, std::string &reason) const override;
-  mlir::LogicalResult check(const KernelInfo &info, LoweringConfigAttr config,
-                            const TilePlan &plan, TargetAttr target,
-                            std::string &reason) const override;
+  Refusal checkPlan(const KernelInfo &info, LoweringConfigAttr config,
+                    TargetAttr target) const override;
+  Refusal check(const KernelInfo &info, LoweringConfigAttr config, const TilePlan &plan,
+                TargetAttr target) const override;
   llvm::ArrayRef<mlir::linalg::LinalgOp>
   getProducts(const KernelInfo &info) const override;
   void countProduct(Counter &counter, mlir::linalg::LinalgOp op) const override;
   std::string explain(const KernelInfo &info) const override;
 
 protected:
-  /// Whether the target has the instruction `name`; else the reason.
-  virtual mlir::LogicalResult hasInstruction(mlir::StringAttr name, TargetAttr target,
-                                             std::string &reason) const = 0;
+  /// Whether the target has the instruction `name`.
+  virtual Refusal checkInstruction(mlir::StringAttr name, TargetAttr target) const = 0;
   /// Whether the tiles are whole tiles of `instruction`, which computes the root.
-  virtual mlir::LogicalResult checkTiles(const KernelInfo &info, LoweringConfigAttr config,
-                                         const MatrixInstruction &instruction,
-                                         const MatrixLoops &loops, TargetAttr target,
-                                         std::string &reason) const = 0;
+  virtual Refusal checkTiles(const KernelInfo &info, LoweringConfigAttr config,
+                             const MatrixInstruction &instruction, const MatrixLoops &loops,
+                             TargetAttr target) const = 0;
 };
 
 class MatrixUnit : public InstructionStrategy {
@@ -66,12 +63,10 @@ public:
                     const TilePlan &plan, TargetAttr target) const override;
 
 protected:
-  mlir::LogicalResult hasInstruction(mlir::StringAttr name, TargetAttr target,
-                                     std::string &reason) const override;
-  mlir::LogicalResult checkTiles(const KernelInfo &info, LoweringConfigAttr config,
-                                 const MatrixInstruction &instruction,
-                                 const MatrixLoops &loops, TargetAttr target,
-                                 std::string &reason) const override;
+  Refusal checkInstruction(mlir::StringAttr name, TargetAttr target) const override;
+  Refusal checkTiles(const KernelInfo &info, LoweringConfigAttr config,
+                     const MatrixInstruction &instruction, const MatrixLoops &loops,
+                     TargetAttr target) const override;
 };
 
 } // namespace tilewright

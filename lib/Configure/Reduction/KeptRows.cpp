@@ -141,66 +141,70 @@ std::optional<DynamicRows> tilewright::findDynamicRows(const KernelInfo &info) {
 }
 
 /// Why the rows of an argument, as `row` reads them, cannot stay; empty if they can.
-static std::string whyNotKept(const KernelInfo &info, LoweringConfigAttr config,
-                              OpOperand &row) {
+static Refusal whyNotKept(const KernelInfo &info, LoweringConfigAttr config, OpOperand &row) {
   auto argument = cast<BlockArgument>(row.get());
   auto type = cast<RankedTensorType>(argument.getType());
   if (!type.getElementType().isIntOrFloat() || type.getElementTypeBitWidth() < 8)
-    return ", whose elements are no whole bytes";
+    return refuse(Refused::Types, ", whose elements are no whole bytes");
   if (getPadding(argument))
-    return ", which is padded where it is read";
+    return refuse(Refused::Layout, ", which is padded where it is read");
   SmallVector<unsigned> classes = dimClasses(info, row), walked;
   for (unsigned number : classes)
     if (isWalked(info, config, number))
       walked.push_back(number);
   if (walked.empty())
-    return ", of which 'block' has whole rows: they stay in registers";
+    return refuse(Refused::Config, ", of which 'block' has whole rows: they stay in registers");
   if (walked.size() > 1)
-    return ", of which a block walks along " + std::to_string(walked.size()) +
-           " loops; it can be one";
+    return refuse(Refused::Neighbours, ", of which a block walks along " +
+                                           std::to_string(walked.size()) + " loops; it can be one");
   const LoopClass &along = info.classes[walked.front()];
   if (ShapedType::isDynamic(along.most))
-    return ", whose rows have a dynamic extent: how long they are at most must be known";
+    return refuse(Refused::DynamicExtents,
+                  ", whose rows have a dynamic extent: how long they are at most must be known");
   if (along.sequential)
-    return ", which a body of its own reduces term by term";
+    return refuse(Refused::Neighbours, ", which a body of its own reduces term by term");
   for (linalg::LinalgOp op : info.ops)
     for (OpOperand *input : op.getDpsInputOperands())
       if (input->get() == argument && dimClasses(info, *input) != classes)
-        return ", which " + nameOp(op).str() + " reads in another order";
+        return refuse(Refused::Layout, ", which " + nameOp(op).str() + " reads in another order");
   if (countReaders(info, argument) < 2)
-    return ", which is read once";
-  return "";
+    return refuse(Refused::NotProfitable, ", which is read once");
+  return {};
 }
 
-std::string tilewright::whyNotKept(const KernelInfo &info, LoweringConfigAttr config,
-                                   TargetAttr target) {
+Refusal tilewright::whyNotKept(const KernelInfo &info, LoweringConfigAttr config,
+                               TargetAttr target) {
   if (config.getPromote().empty())
-    return "";
+    return {};
   if (info.split)
-    return "'promote' keeps rows in shared memory, and the kernel computes parts of a sum; "
-           "one or the other";
+    return refuse(Refused::Config,
+                  "'promote' keeps rows in shared memory, and the kernel computes parts of a sum; "
+                  "one or the other");
   for (int64_t blocks : config.getCluster())
     if (blocks > 1)
-      return "'promote' keeps rows in shared memory, and 'cluster' in the registers of "
-             "several blocks; one or the other";
+      return refuse(Refused::Config,
+                    "'promote' keeps rows in shared memory, and 'cluster' in the registers of "
+                    "several blocks; one or the other");
   SmallVector<int64_t> seen;
   for (int64_t number : config.getPromote()) {
     if (number < 0 || number >= info.getRoot().getNumDpsInputs())
-      return "'promote' names operand " + std::to_string(number) + ", and there are " +
-             std::to_string(info.getRoot().getNumDpsInputs()) + " inputs";
+      return refuse(Refused::Config,
+                    "'promote' names operand " + std::to_string(number) + ", and there are " +
+                        std::to_string(info.getRoot().getNumDpsInputs()) + " inputs");
     if (llvm::is_contained(seen, number))
-      return "'promote' names operand " + std::to_string(number) + " twice";
+      return refuse(Refused::Config,
+                    "'promote' names operand " + std::to_string(number) + " twice");
     seen.push_back(number);
     OpOperand &operand = info.getRoot()->getOpOperand(number);
     std::string what = "'promote' names " + numberOperand(operand);
     SmallVector<OpOperand *> rows = rowsOf(info, operand);
     if (rows.empty())
-      return what + ", which has no rows of the kernel's arguments";
+      return refuse(Refused::Layout, what + ", which has no rows of the kernel's arguments");
     for (OpOperand *row : rows)
-      if (std::string why = ::whyNotKept(info, config, *row); !why.empty())
-        return what + why;
+      if (Refusal why = ::whyNotKept(info, config, *row))
+        return why.after(what);
   }
-  return "";
+  return {};
 }
 
 int64_t tilewright::keptBytes(const KernelInfo &info, LoweringConfigAttr config) {
@@ -226,7 +230,7 @@ LoweringConfigAttr tilewright::withKeptRows(const KernelInfo &info,
                                         config.getBlock(), config.getWarps(), {},
                                         /*stages=*/1, kept, {}, info.getSplits(),
                                         /*raster=*/1);
-    if (whyNotKept(info, more, target).empty() &&
+    if (!whyNotKept(info, more, target) &&
         keptBytes(info, more) <= target.getFact("shared_memory", 0))
       best = more;
     else

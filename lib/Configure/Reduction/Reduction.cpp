@@ -177,9 +177,8 @@ void Reduction::explainMore(const KernelInfo &info, LoweringConfigAttr config,
                                " bytes a thread put them, steps ahead"
                          : std::string("by way of registers")));
   }
-  std::string reason;
-  FailureOr<TilePlan> plan = planTiles(info, config, getTarget(info.kernel), reason);
-  if (succeeded(plan) && plan->onlineSums)
+  OrRefusal<TilePlan> plan = planTiles(info, config, getTarget(info.kernel));
+  if (plan && plan->onlineSums)
     lines.push_back("sums of exponentials are taken in the loop that finds the maxima: a block "
                     "does not hold its rows, and reads them once less");
 }

@@ -27,8 +27,8 @@ public:
                   TargetAttr target) const override;
   std::vector<LoweringConfigAttr> enumerate(const KernelInfo &info,
                                             TargetAttr target) const override;
-  mlir::LogicalResult checkPlan(const KernelInfo &info, LoweringConfigAttr config,
-                                TargetAttr target, std::string &reason) const override;
+  Refusal checkPlan(const KernelInfo &info, LoweringConfigAttr config,
+                    TargetAttr target) const override;
   bool sharesSums() const override { return true; }
   bool keepsRows() const override { return true; }
   std::optional<unsigned> sharedLoop(LoweringConfigAttr config) const override;
@@ -51,8 +51,7 @@ LoweringConfigAttr withSharedRows(const KernelInfo &info, LoweringConfigAttr con
                                   TargetAttr target);
 
 /// Why a block cannot keep the rows that `config` promotes (KeptRows.cpp); empty if it can.
-std::string whyNotKept(const KernelInfo &info, LoweringConfigAttr config,
-                       TargetAttr target);
+Refusal whyNotKept(const KernelInfo &info, LoweringConfigAttr config, TargetAttr target);
 
 /// Bytes of shared memory for them.
 int64_t keptBytes(const KernelInfo &info, LoweringConfigAttr config);

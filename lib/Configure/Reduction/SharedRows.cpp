@@ -28,46 +28,53 @@ std::optional<unsigned> Reduction::sharedLoop(LoweringConfigAttr config) const {
 }
 
 /// Why blocks of a cluster cannot have parts of loop `shared`; empty if they can.
-static std::string whyNotShared(const KernelInfo &info, LoweringConfigAttr config,
-                                unsigned shared, TargetAttr target) {
+static Refusal whyNotShared(const KernelInfo &info, LoweringConfigAttr config, unsigned shared,
+                            TargetAttr target) {
   if (!target.has("multicast"))
-    return "'cluster': " + target.getName().str() +
-           " has no clusters whose blocks see each other's shared memory; cuda:sm_90 "
-           "and sm_100 have";
+    return refuse(Refused::Target,
+                  "'cluster': " + target.getName().str() +
+                      " has no clusters whose blocks see each other's shared memory; cuda:sm_90 "
+                      "and sm_100 have");
   int64_t blocks = config.getCluster()[shared];
   std::string along = "'cluster' has " + std::to_string(blocks) +
                       " blocks along loop " + std::to_string(shared);
   for (auto [loop, others] : llvm::enumerate(config.getCluster()))
     if (others > 1 && loop != shared)
-      return along + ", and others along another loop; a row is shared along one";
+      return refuse(Refused::Config,
+                    along + ", and others along another loop; a row is shared along one");
   if (blocks > kMostClusterBlocks)
-    return along + "; there are at most " + std::to_string(kMostClusterBlocks);
+    return refuse(Refused::Config,
+                  along + "; there are at most " + std::to_string(kMostClusterBlocks));
   if (info.split)
-    return along + ", and the kernel computes parts of a sum; one or the other";
+    return refuse(Refused::Config,
+                  along + ", and the kernel computes parts of a sum; one or the other");
   ArrayRef<unsigned> root = info.getClasses(info.getRoot());
   if (shared >= root.size() ||
       info.getRoot().getIteratorTypesArray()[shared] == utils::IteratorType::parallel)
-    return along + ", which is not reduced: blocks share nothing of it";
+    return refuse(Refused::Config, along + ", which is not reduced: blocks share nothing of it");
   const LoopClass &row = info.classes[root[shared]];
   if (row.sequential)
-    return along + ", which is reduced by a body of its own, term by term";
+    return refuse(Refused::Neighbours,
+                  along + ", which is reduced by a body of its own, term by term");
   if (ShapedType::isDynamic(row.extent))
-    return along + ", whose extent is dynamic: how long a part is must be known";
+    return refuse(Refused::DynamicExtents,
+                  along + ", whose extent is dynamic: how long a part is must be known");
   int64_t step = entry(config.getBlock(), shared, 0);
   if (step <= 1 || int64_t(llvm::divideCeil(row.extent, step)) != blocks)
-    return along + " and 'block' " + std::to_string(step) + " of its " +
-           std::to_string(row.extent) + " elements, which is a part for each of " +
-           std::to_string(step < 1 ? 1 : llvm::divideCeil(row.extent, step)) + " blocks";
-  return "";
+    return refuse(Refused::Config,
+                  along + " and 'block' " + std::to_string(step) + " of its " +
+                      std::to_string(row.extent) + " elements, which is a part for each of " +
+                      std::to_string(step < 1 ? 1 : llvm::divideCeil(row.extent, step)) +
+                      " blocks");
+  return {};
 }
 
-LogicalResult Reduction::checkPlan(const KernelInfo &info, LoweringConfigAttr config,
-                                   TargetAttr target, std::string &reason) const {
+Refusal Reduction::checkPlan(const KernelInfo &info, LoweringConfigAttr config,
+                             TargetAttr target) const {
   if (std::optional<unsigned> shared = sharedLoop(config))
-    reason = whyNotShared(info, config, *shared, target);
-  if (reason.empty())
-    reason = whyNotKept(info, config, target);
-  return success(reason.empty());
+    if (Refusal why = whyNotShared(info, config, *shared, target))
+      return why;
+  return whyNotKept(info, config, target);
 }
 
 LoweringConfigAttr tilewright::withSharedRows(const KernelInfo &info,
@@ -90,7 +97,7 @@ LoweringConfigAttr tilewright::withSharedRows(const KernelInfo &info,
         config.getPersistent(), cluster, config.getTmaStore(),
         config.getTwoLevelSums(), config.getStreamK(), config.getProducer(),
         config.getTmaCopy());
-    if (whyNotShared(info, shared, loop, target).empty())
+    if (!whyNotShared(info, shared, loop, target))
       return shared;
   }
   return {};

@@ -93,48 +93,41 @@ SimtContraction::enumerate(const KernelInfo &info, TargetAttr target) const {
 
 /// Threads own equal parts of an accumulator: warps divide the tile, lanes what is
 /// left of it.
-static LogicalResult checkThreads(const KernelInfo &info, LoweringConfigAttr config,
-                                  const TilePlan &plan, std::string &reason) {
+static Refusal checkThreads(const KernelInfo &info, LoweringConfigAttr config,
+                            const TilePlan &plan) {
   linalg::LinalgOp root = info.getRoot();
   const Contraction *product = info.getContraction(root);
   if (!product)
-    return success();
+    return {};
   int64_t elements = 1, warps = 1;
   for (unsigned loop = 0; loop < info.getNumConfigLoops(); ++loop) {
     const ClassTile &tile = plan.classes[info.getClasses(root)[loop]];
     int64_t count = entry(config.getWarps(), loop, 1);
     bool isSum = llvm::is_contained(product->k, loop);
-    if (count > 1 && (isSum || tile.vector <= 1)) {
-      reason = std::to_string(count) + " warps along loop " + std::to_string(loop) +
-               (isSum ? ", which is summed"
-                      : ", of which a block computes one at a time");
-      return failure();
-    }
+    if (count > 1 && (isSum || tile.vector <= 1))
+      return refuse(Refused::Config, Twine(count) + " warps along loop " + Twine(loop) +
+                                         (isSum ? ", which is summed"
+                                                : ", of which a block computes one at a time"));
     if (isSum)
       continue;
-    if (tile.inner % count) {
-      reason = std::to_string(count) + " warps do not divide the tile of " +
-               std::to_string(tile.inner) + " along loop " + std::to_string(loop);
-      return failure();
-    }
+    if (tile.inner % count)
+      return refuse(Refused::Indivisible, Twine(count) + " warps do not divide the tile of " +
+                                              Twine(tile.inner) + " along loop " + Twine(loop));
     elements *= tile.inner / count;
     warps *= count;
   }
-  if (elements % plan.subgroup && (warps > 1 || plan.subgroup % elements)) {
-    reason = "a warp's part of the tile has " + std::to_string(elements) +
-             " elements, which " + std::to_string(plan.subgroup) +
-             " lanes cannot divide among themselves";
-    return failure();
-  }
-  return success();
+  if (elements % plan.subgroup && (warps > 1 || plan.subgroup % elements))
+    return refuse(Refused::Indivisible, "a warp's part of the tile has " + Twine(elements) +
+                                            " elements, which " + Twine(plan.subgroup) +
+                                            " lanes cannot divide among themselves");
+  return {};
 }
 
-LogicalResult SimtContraction::check(const KernelInfo &info, LoweringConfigAttr config,
-                                     const TilePlan &plan, TargetAttr target,
-                                     std::string &reason) const {
-  return success(
-      succeeded(ScheduleStrategy::check(info, config, plan, target, reason)) &&
-      succeeded(checkThreads(info, config, plan, reason)));
+Refusal SimtContraction::check(const KernelInfo &info, LoweringConfigAttr config,
+                               const TilePlan &plan, TargetAttr target) const {
+  if (Refusal why = ScheduleStrategy::check(info, config, plan, target))
+    return why;
+  return checkThreads(info, config, plan);
 }
 
 /// Rows and columns of what one thread multiplies: as square as the tile, warps and lanes

@@ -31,9 +31,8 @@ public:
   /// sums of few rows.
   int rank() const override { return 2; }
   bool contracts() const override { return true; }
-  mlir::LogicalResult check(const KernelInfo &info, LoweringConfigAttr config,
-                            const TilePlan &plan, TargetAttr target,
-                            std::string &reason) const override;
+  Refusal check(const KernelInfo &info, LoweringConfigAttr config, const TilePlan &plan,
+                TargetAttr target) const override;
   int64_t registers(const KernelInfo &info, LoweringConfigAttr config,
                     const TilePlan &plan, TargetAttr target) const override;
   llvm::ArrayRef<mlir::linalg::LinalgOp>

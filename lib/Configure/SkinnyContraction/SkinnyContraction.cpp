@@ -122,10 +122,8 @@ enumerateSkinny(const KernelInfo &info, TargetAttr target, bool fewResults) {
 std::vector<LoweringConfigAttr> SkinnyContraction::enumerate(const KernelInfo &info,
                                                              TargetAttr target) const {
   auto anyFits = [&](ArrayRef<LoweringConfigAttr> configs) {
-    std::string reason;
-    return llvm::any_of(configs, [&](LoweringConfigAttr config) {
-      return succeeded(fits(info, config, target, reason));
-    });
+    return llvm::any_of(
+        configs, [&](LoweringConfigAttr config) { return bool(fits(info, config, target)); });
   };
   std::vector<LoweringConfigAttr> configs = enumerateSkinny(info, target, true);
   if (anyFits(configs))

@@ -50,23 +50,23 @@ int64_t tilewright::chainedStep(linalg::LinalgOp first) {
 }
 
 /// Why copy engines cannot bring operand `number` of the first product; empty if they can.
-static std::string whyNotCopied(const KernelInfo &info, linalg::LinalgOp first,
-                                unsigned number) {
+static Refusal whyNotCopied(const KernelInfo &info, linalg::LinalgOp first, unsigned number) {
   OpOperand &operand = first->getOpOperand(number);
   std::string what = numberOperand(operand) + " of the first product";
   auto argument = dyn_cast<BlockArgument>(operand.get());
   if (!argument)
-    return what + " is computed in the kernel; copy engines bring what lies in memory";
-  if (std::string why = whyNoTensorMap(info.kernel, argument); !why.empty())
-    return what + why;
+    return refuse(Refused::Neighbours,
+                  what + " is computed in the kernel; copy engines bring what lies in memory");
+  if (Refusal why = whyNoTensorMap(info.kernel, argument))
+    return why.after(what);
   const Contraction &product = *info.getContraction(first);
   AffineMap map = first.getMatchingIndexingMap(&operand);
   unsigned last = map.getDimPosition(map.getNumResults() - 1);
   if (!llvm::is_contained(product.k, last) && !llvm::is_contained(product.m, last) &&
       !llvm::is_contained(product.n, last))
-    return what + " has neighbours in memory along loop " + std::to_string(last) +
-           ", of which a tile has one element";
-  return "";
+    return refuse(Refused::Layout, what + " has neighbours in memory along loop " +
+                                       std::to_string(last) + ", of which a tile has one element");
+  return {};
 }
 
 int64_t tilewright::chainedSums(LoweringConfigAttr config, const MatrixLoops &loops) {
@@ -97,40 +97,44 @@ static StringRef ofOneProduct(LoweringConfigAttr config) {
                                   : "";
 }
 
-std::string tilewright::whyNotChained(const KernelInfo &info, LoweringConfigAttr config,
-                                      const MatrixInstruction &instruction,
-                                      const MatrixLoops &loops,
-                                      const Contraction &product) {
+Refusal tilewright::whyNotChained(const KernelInfo &info, LoweringConfigAttr config,
+                                  const MatrixInstruction &instruction, const MatrixLoops &loops,
+                                  const Contraction &product) {
   constexpr int64_t kWidest = 256;
   linalg::LinalgOp root = info.getRoot(), first = chainedProduct(info, config);
   const Contraction &before = *info.getContraction(first);
   if (StringRef field = ofOneProduct(config); !field.empty())
-    return "'" + field.str() + "' is for kernels of one product, and this one has two";
+    return refuse(Refused::Config,
+                  "'" + field.str() + "' is for kernels of one product, and this one has two");
   if (product.a != info.getContraction(root)->a)
-    return "warpgroups lie along the columns, and what the first product becomes is the "
-           "second's rows";
+    return refuse(Refused::Config,
+                  "warpgroups lie along the columns, and what the first product becomes is the "
+                  "second's rows");
   if (!hasAInRegisters(config, product) ||
       !isa<BlockArgument>(root->getOperand(product.b)))
-    return "'promote' must be [" + std::to_string(product.b) +
-           "]: what the first product becomes is an operand in registers, the other one "
-           "comes from memory";
+    return refuse(Refused::Config,
+                  "'promote' must be [" + std::to_string(product.b) +
+                      "]: what the first product becomes is an operand in registers, the other one "
+                      "comes from memory");
   if (!hasTypesOf(first, before, instruction) || instruction.operandBits() != 16)
-    return "both products have f16 or both bf16 operands, and f32 sums, where the result of "
-           "one is an operand of the other";
+    return refuse(Refused::Types,
+                  "both products have f16 or both bf16 operands, and f32 sums, where the result of "
+                  "one is an operand of the other");
   int64_t between = config.getBlock()[loops.k];
   int64_t extent = root.getStaticLoopRanges()[loops.k];
   if (ShapedType::isDynamic(extent) || extent > kWidest)
-    return "the first product has " +
-           (ShapedType::isDynamic(extent) ? "any number of" : std::to_string(extent)) +
-           " columns; registers have room for all of up to " + std::to_string(kWidest) +
-           " of them, beside the second product's";
+    return refuse(Refused::DynamicExtents,
+                  "the first product has " +
+                      (ShapedType::isDynamic(extent) ? "any number of" : std::to_string(extent)) +
+                      " columns; registers have room for all of up to " + std::to_string(kWidest) +
+                      " of them, beside the second product's");
   if (extent > between || between > kWidest || between % 16 ||
       !llvm::isPowerOf2_64(between))
-    return "'block' has " + std::to_string(between) + " of the first product's " +
-           std::to_string(extent) +
-           " columns; it must have all, and 16, 32, 64, 128 or 256";
+    return refuse(Refused::TileSize, "'block' has " + std::to_string(between) +
+                                         " of the first product's " + std::to_string(extent) +
+                                         " columns; it must have all, and 16, 32, 64, 128 or 256");
   for (unsigned number : {before.a, before.b})
-    if (std::string why = ::whyNotCopied(info, first, number); !why.empty())
+    if (Refusal why = ::whyNotCopied(info, first, number))
       return why;
-  return "";
+  return {};
 }

@@ -57,81 +57,99 @@ ClusterSum tilewright::planClusterSum(const KernelInfo &info, LoweringConfigAttr
 
 /// The field of a config that blocks with parts of a sum do not carry out, and why; empty if
 /// there is none.
-static std::string whyNotField(LoweringConfigAttr config) {
+static Refusal whyNotField(LoweringConfigAttr config) {
   if (config.getStreamK())
-    return "'stream_k' shares sums among all blocks, whatever their cluster; leave out one";
+    return refuse(Refused::Config,
+                  "'stream_k' shares sums among all blocks, whatever their cluster; leave out one");
   if (config.getPersistent())
-    return "'persistent' blocks would have to wait for each other between tiles; the few "
-           "tiles of sums in parts are one each: leave it out";
+    return refuse(Refused::Config,
+                  "'persistent' blocks would have to wait for each other between tiles; the few "
+                  "tiles of sums in parts are one each: leave it out");
   if (config.getTmaStore())
-    return "'tma_store' stores tiles in layouts of an instruction's sums; each block's slice "
-           "is stored by threads: leave it out";
-  return "";
+    return refuse(
+        Refused::Config,
+        "'tma_store' stores tiles in layouts of an instruction's sums; each block's slice "
+        "is stored by threads: leave it out");
+  return {};
 }
 
-std::string tilewright::whyNotSummedInCluster(const KernelInfo &info,
-                                              LoweringConfigAttr config,
-                                              const MatrixLoops &loops, TargetAttr target) {
+Refusal tilewright::whyNotSummedInCluster(const KernelInfo &info, LoweringConfigAttr config,
+                                          const MatrixLoops &loops, TargetAttr target) {
   std::optional<unsigned> summed = clusterSumLoop(info, config);
   if (!summed)
-    return "";
+    return {};
   linalg::LinalgOp root = info.getRoot();
   int64_t parts = config.getCluster()[*summed];
   std::string along = "'cluster' has " + std::to_string(parts) + " blocks along loop " +
                       std::to_string(*summed);
   if (!target.has("multicast"))
-    return along + ", but " + target.getName().str() +
-           " has no clusters whose blocks see each other's shared memory";
+    return refuse(Refused::Target,
+                  along + ", but " + target.getName().str() +
+                      " has no clusters whose blocks see each other's shared memory");
   if (*summed != loops.k)
-    return along + ", which is summed, but not the loop of the tile's steps";
+    return refuse(Refused::Config,
+                  along + ", which is summed, but not the loop of the tile's steps");
   if (info.split)
-    return along + ", and the kernel computes parts that a second one adds up; one or the "
-                   "other";
+    return refuse(Refused::Config,
+                  along + ", and the kernel computes parts that a second one adds up; one or the "
+                          "other");
   if (!config.isForWarpgroups())
-    return along + ", which is summed; that is for instructions of warpgroups";
-  if (std::string why = whyNotField(config); !why.empty())
-    return along + ", which is summed: " + why;
+    return refuse(Refused::OtherStrategy,
+                  along + ", which is summed; that is for instructions of warpgroups");
+  if (Refusal why = whyNotField(config))
+    return why.after(along + ", which is summed: ");
   if (info.isDual() || info.isChained())
-    return along + ", which is summed; that is for kernels of one product, and this one has "
-                   "two";
+    return refuse(Refused::Neighbours,
+                  along + ", which is summed; that is for kernels of one product, and this one has "
+                          "two");
   int64_t all = llvm::product_of(config.getCluster());
   if (all > kMostClusterBlocks || !llvm::isPowerOf2_64(parts))
-    return along + ", of " + std::to_string(all) + " in all; there are 2, 4 or 8, and at most " +
-           std::to_string(kMostClusterBlocks) + " in all";
+    return refuse(Refused::Config, along + ", of " + std::to_string(all) +
+                                       " in all; there are 2, 4 or 8, and at most " +
+                                       std::to_string(kMostClusterBlocks) + " in all");
   if (!root.getDpsInits().front().getDefiningOp<linalg::FillOp>())
-    return along + ", which is summed, and sums begin with what is in memory; that would "
-                   "count once for each part";
+    return refuse(Refused::Layout,
+                  along + ", which is summed, and sums begin with what is in memory; that would "
+                          "count once for each part");
   int64_t extent = root.getStaticLoopRanges()[*summed];
   if (ShapedType::isDynamic(extent))
-    return along + ", whose extent is dynamic: how long a part is must be known";
+    return refuse(Refused::DynamicExtents,
+                  along + ", whose extent is dynamic: how long a part is must be known");
   ClusterSum sum = planClusterSum(info, config, *summed);
   if (sum.steps < parts)
-    return along + ", which has no step of " + std::to_string(config.getBlock()[*summed]) +
-           " for each: there are " + std::to_string(extent) + " elements";
+    return refuse(Refused::Extents,
+                  along + ", which has no step of " + std::to_string(config.getBlock()[*summed]) +
+                      " for each: there are " + std::to_string(extent) + " elements");
   if (sum.inLoops && (sum.steps % parts || extent % config.getBlock()[*summed]))
-    return along + ", inside of other summed loops, where all parts have as many whole steps; " +
-           std::to_string(extent) + " elements are no multiple of " + std::to_string(parts) +
-           " times " + std::to_string(config.getBlock()[*summed]);
+    return refuse(
+        Refused::Indivisible,
+        along + ", inside of other summed loops, where all parts have as many whole steps; " +
+            std::to_string(extent) + " elements are no multiple of " + std::to_string(parts) +
+            " times " + std::to_string(config.getBlock()[*summed]));
   for (unsigned loop : {loops.m, loops.n}) {
     unsigned number = info.getClasses(root)[loop];
     if (!info.classes[number].parallel)
-      return along + ", which is summed, and another op reduces along loop " +
-             std::to_string(loop) + ", of which a block has a slice";
+      return refuse(Refused::Neighbours,
+                    along + ", which is summed, and another op reduces along loop " +
+                        std::to_string(loop) + ", of which a block has a slice");
     int64_t blocks = entry(config.getCluster(), loop, 1);
     int64_t across = root.getStaticLoopRanges()[loop];
     if (blocks > 1 && (ShapedType::isDynamic(across) ||
                        llvm::divideCeil(across, config.getBlock()[loop]) % blocks))
-      return along + ", which is summed, and " + std::to_string(blocks) + " along loop " +
-             std::to_string(loop) + ", of whose tiles there may be no multiple: all blocks of "
-                                    "a cluster have a tile";
+      return refuse(Refused::Indivisible,
+                    along + ", which is summed, and " + std::to_string(blocks) + " along loop " +
+                        std::to_string(loop) +
+                        ", of whose tiles there may be no multiple: all blocks of "
+                        "a cluster have a tile");
     if (number != sum.sliced)
       continue;
     int64_t tile = config.getBlock()[loop];
     if (tile % parts || tile / parts < 2)
-      return along + ", and a tile has " + std::to_string(tile) + " elements along loop " +
-             std::to_string(loop) + ", which are no slices of two or more for each";
+      return refuse(Refused::Indivisible, along + ", and a tile has " + std::to_string(tile) +
+                                              " elements along loop " + std::to_string(loop) +
+                                              ", which are no slices of two or more for each");
   }
-  return "";
+  return {};
 }
 
 /// `config`, a plain one, with `parts` of the sum in clusters that have `pair` beside.

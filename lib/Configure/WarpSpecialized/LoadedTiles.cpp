@@ -59,7 +59,7 @@ bool tilewright::isLoadedTile(const KernelInfo &info, LoweringConfigAttr config,
   int64_t last = type.getRank() - 1;
   return classes[map.getDimPosition(last - 1)] == root[loops.m] &&
          classes[map.getDimPosition(last)] == root[loops.n] &&
-         whyNoTensorMap(info.kernel, argument).empty() &&
+         !whyNoTensorMap(info.kernel, argument) &&
          storePieceOf(config.getBlock()[loops.n], bytesPerElement(type)).rowBytes &&
          llvm::count_if(argument.getUsers(), llvm::IsaPred<linalg::LinalgOp>) == 1 &&
          meetsSums(op, op.getMatchingBlockArgument(&operand));

@@ -36,20 +36,24 @@ int64_t tilewright::copyThreadsOf(LoweringConfigAttr config) {
 }
 
 /// The first field that is for instructions of warpgroups only, and why.
-static std::string whyNotField(LoweringConfigAttr config) {
+static Refusal whyNotField(LoweringConfigAttr config) {
   std::string of = " of '" + config.getMma().getValue().str() + "'";
   if (!config.getRegisters().empty())
-    return "'registers' moves registers between warpgroups (setmaxnreg); the warps" + of +
-           " have what the block has: leave it out";
+    return refuse(Refused::OtherStrategy,
+                  "'registers' moves registers between warpgroups (setmaxnreg); the warps" + of +
+                      " have what the block has: leave it out");
   if (config.getTmaStore())
-    return "'tma_store' is for sums in layouts of warpgroups' instructions; those" + of +
-           " are stored by threads: leave it out";
+    return refuse(Refused::OtherStrategy,
+                  "'tma_store' is for sums in layouts of warpgroups' instructions; those" + of +
+                      " are stored by threads: leave it out");
   if (config.getTwoLevelSums())
-    return "'two_level_sums' is for instructions of warpgroups; leave it out";
+    return refuse(Refused::OtherStrategy,
+                  "'two_level_sums' is for instructions of warpgroups; leave it out");
   if (!config.getTmaCopy())
-    return "'tma_copy' is false: what threads copy for the warps" + of +
-           " is strategy matrix_unit's; leave it out, or take that";
-  return "";
+    return refuse(Refused::OtherStrategy,
+                  "'tma_copy' is false: what threads copy for the warps" + of +
+                      " is strategy matrix_unit's; leave it out, or take that");
+  return {};
 }
 
 /// Whether a warp's part of rows or columns that are neighbours in memory is of whole
@@ -59,75 +63,79 @@ static bool isOfBoxes(int64_t extent, int64_t warps, int64_t bytes) {
   return extent == width || own % width == 0 || width % own == 0;
 }
 
-LogicalResult RingedMma::checkTiles(const KernelInfo &info, LoweringConfigAttr config,
-                                    const MatrixInstruction &instruction,
-                                    const MatrixLoops &loops, TargetAttr target,
-                                    std::string &reason) const {
+Refusal RingedMma::checkTiles(const KernelInfo &info, LoweringConfigAttr config,
+                              const MatrixInstruction &instruction, const MatrixLoops &loops,
+                              TargetAttr target) const {
   constexpr int64_t kMostRegisters = 255;
-  auto fail = [&](const Twine &why) {
-    reason = why.str();
-    return failure();
-  };
   StringRef name = config.getMma().getValue();
   const Contraction &product = *info.getContraction(info.getRoot());
-  if (std::string why = whyNotOneProduct(info, config, loops, product); !why.empty())
-    return fail(why);
+  if (Refusal why = whyNotOneProduct(info, config, loops, product))
+    return why;
   for (unsigned number : {product.a, product.b})
-    if (std::string why = whyNotCopied(info, config, number, loops, product); !why.empty())
-      return fail(why);
+    if (Refusal why = whyNotCopied(info, config, number, loops, product))
+      return why;
   if (instruction.operandBits() != 16 && instruction.operandBits() != 8)
-    return fail("'" + name + "' has operands of " + Twine(instruction.operandBits()) +
-                " bits; fragments are loaded as matrices of 16 or 8");
-  if (std::string why = whyNotField(config); !why.empty())
-    return fail(why);
+    return refuse(Refused::Types, "'" + name + "' has operands of " +
+                                      Twine(instruction.operandBits()) +
+                                      " bits; fragments are loaded as matrices of 16 or 8");
+  if (Refusal why = whyNotField(config))
+    return why;
   int64_t threads = copyThreadsOf(config), sums = 1;
   for (unsigned loop = 0; loop < info.getNumConfigLoops(); ++loop)
     if (warpsOf(config, loop) != 1 && loop != loops.m && loop != loops.n)
-      return fail(Twine(warpsOf(config, loop)) + " warps along loop " + Twine(loop) +
-                  ", which is not the instruction's rows or columns");
+      return refuse(Refused::Config, Twine(warpsOf(config, loop)) + " warps along loop " +
+                                         Twine(loop) +
+                                         ", which is not the instruction's rows or columns");
   for (auto [loop, size, number] :
        {std::tuple<unsigned, int64_t, unsigned>{loops.m, instruction.m, product.a},
         {loops.n, instruction.n, product.b}}) {
     int64_t block = config.getBlock()[loop], warps = warpsOf(config, loop);
     if (block <= 0 || warps <= 0 || block % (size * warps))
-      return fail("'block' entry " + Twine(block) + " of loop " + Twine(loop) +
-                  " is no multiple of the instruction's " + Twine(size) + " times " +
-                  Twine(warps) + " warps");
+      return refuse(Refused::Indivisible, "'block' entry " + Twine(block) + " of loop " +
+                                              Twine(loop) +
+                                              " is no multiple of the instruction's " +
+                                              Twine(size) + " times " + Twine(warps) + " warps");
     if (block > 256)
-      return fail("the tile has " + Twine(block) +
-                  " rows or columns; boxes of a tensor map have at most 256");
+      return refuse(Refused::TileSize,
+                    "the tile has " + Twine(block) +
+                        " rows or columns; boxes of a tensor map have at most 256");
     int64_t bytes = instruction.operandBits() / 8;
     if (!sumsAlongMemory(info, number, loops) &&
         (block * bytes % 32 || !isOfBoxes(block, warps, bytes)))
-      return fail("a warp's " + Twine(block / warps) + " of " + Twine(block) +
-                  " neighbours in memory are no whole boxes of swizzled rows");
+      return refuse(Refused::Indivisible,
+                    "a warp's " + Twine(block / warps) + " of " + Twine(block) +
+                        " neighbours in memory are no whole boxes of swizzled rows");
     sums *= block / warps;
     threads = loop == loops.m ? threads + 32 * warps * warpsOf(config, loops.n) : threads;
   }
   int64_t k = config.getBlock()[loops.k], bytes = k * instruction.operandBits() / 8;
   if (!llvm::is_contained({32, 64, 128}, bytes) || k % instruction.k)
-    return fail("a step along the sum has " + Twine(bytes) +
-                " bytes; rows in shared memory have 32, 64 or 128, as they are swizzled, "
-                "and whole steps of '" + name + "'");
+    return refuse(Refused::Indivisible,
+                  "a step along the sum has " + Twine(bytes) +
+                      " bytes; rows in shared memory have 32, 64 or 128, as they are swizzled, "
+                      "and whole steps of '" +
+                      name + "'");
   if (config.getStages() < 2)
-    return fail("'stages' is " + Twine(config.getStages()) +
-                "; a ring between warps needs 2, one of which is read while the other is "
-                "filled");
+    return refuse(Refused::Config,
+                  "'stages' is " + Twine(config.getStages()) +
+                      "; a ring between warps needs 2, one of which is read while the other is "
+                      "filled");
   if (!config.getCluster().empty() && !target.has("multicast"))
-    return fail("'cluster': " + target.getName() +
-                " does not copy to several blocks at once; leave it out");
-  if (std::string why = whyNotSummedInCluster(info, config, loops, target); !why.empty())
-    return fail(why);
-  if (std::string why = whyNotClustered(info, config, loops); !why.empty())
-    return fail(why);
+    return refuse(Refused::Target, "'cluster': " + target.getName() +
+                                       " does not copy to several blocks at once; leave it out");
+  if (Refusal why = whyNotSummedInCluster(info, config, loops, target))
+    return why;
+  if (Refusal why = whyNotClustered(info, config, loops))
+    return why;
   int64_t most = std::min(kMostRegisters, registersEach(threads));
   sums /= 32;
   if (instruction.accumulator.isF16())
     sums /= 2;
   if (sums + kBesideSums > most)
-    return fail("a thread has " + Twine(sums) + " registers of sums and needs " +
-                Twine(kBesideSums) + " beside them, but has " + Twine(most));
-  return success();
+    return refuse(Refused::Registers, "a thread has " + Twine(sums) +
+                                          " registers of sums and needs " + Twine(kBesideSums) +
+                                          " beside them, but has " + Twine(most));
+  return {};
 }
 
 std::vector<LoweringConfigAttr> RingedMma::enumerate(const KernelInfo &info,
@@ -141,8 +149,7 @@ std::vector<LoweringConfigAttr> RingedMma::enumerate(const KernelInfo &info,
   if (!target.has("tensor_copy") || !names || !product)
     return configs;
   for (auto name : names.getAsRange<StringAttr>()) {
-    InstructionRefusal refusal;
-    auto instruction = matchInstruction(info.getRoot(), name, product, refusal);
+    auto instruction = matchInstruction(info.getRoot(), name, product);
     if (!instruction || instruction->operandBits() > 16)
       continue;
     unsigned m = longestLoop(info, product->m), n = longestLoop(info, product->n),
@@ -180,12 +187,9 @@ bool RingedMma::match(const KernelInfo &info, TargetAttr target) const {
   return info.strategy == Strategy::SimtContraction;
 }
 
-LogicalResult RingedMma::hasInstruction(StringAttr name, TargetAttr target,
-                                        std::string &reason) const {
-  if (!target.has("tensor_copy")) {
-    reason = target.getName().str() + " has no copy engines (TMA) that fill a ring; "
-                                      "cuda:sm_90 and newer have";
-    return failure();
-  }
-  return isListed(name, {"mma", "mma_emulated"}, "matrix instruction", target, reason);
+Refusal RingedMma::checkInstruction(StringAttr name, TargetAttr target) const {
+  if (!target.has("tensor_copy"))
+    return refuse(Refused::Target, target.getName() + " has no copy engines (TMA) that fill a "
+                                                      "ring; cuda:sm_90 and newer have");
+  return whyNotListed(name, {"mma", "mma_emulated"}, "matrix instruction", target);
 }

@@ -60,27 +60,30 @@ static unsigned splitLoop(const KernelInfo &info) {
   return llvm::find(classes, info.split->reduced) - classes.begin();
 }
 
-std::string tilewright::whyNotStreamed(const KernelInfo &info, LoweringConfigAttr config) {
+Refusal tilewright::whyNotStreamed(const KernelInfo &info, LoweringConfigAttr config) {
   if (!config.getStreamK())
-    return "";
+    return {};
   if (!config.getPersistent())
-    return "'stream_k' is for persistent blocks; 'persistent' is not true";
+    return refuse(Refused::Config, "'stream_k' is for persistent blocks; 'persistent' is not true");
   if (int64_t cluster = llvm::product_of(config.getCluster()); config.getStreamK() % cluster)
-    return "'stream_k' is " + std::to_string(config.getStreamK()) +
-           " blocks, which are no whole clusters of " + std::to_string(cluster);
+    return refuse(Refused::Indivisible, "'stream_k' is " + std::to_string(config.getStreamK()) +
+                                            " blocks, which are no whole clusters of " +
+                                            std::to_string(cluster));
   if (!info.split)
-    return "'stream_k' cuts sums into parts, which a second kernel adds up; 'splits' says "
-           "how many parts of a tile there is room for, 2 at least";
+    return refuse(Refused::Config,
+                  "'stream_k' cuts sums into parts, which a second kernel adds up; 'splits' says "
+                  "how many parts of a tile there is room for, 2 at least");
   if (!isStatic(info))
-    return "'stream_k' shares the steps of all tiles when the kernel is compiled, and "
-           "extents are dynamic";
+    return refuse(Refused::DynamicExtents,
+                  "'stream_k' shares the steps of all tiles when the kernel is compiled, and "
+                  "extents are dynamic");
   std::optional<Work> work = workOf(info, config, splitLoop(info));
   if (!work)
-    return "'stream_k': there are too many tiles";
+    return refuse(Refused::Extents, "'stream_k': there are too many tiles");
   std::string why = SharesAttr::whyNot(work->tiles, work->steps,
                                        blocksOf(config, config.getStreamK()),
                                        info.getSplits());
-  return why.empty() ? "" : "'stream_k': " + why;
+  return why.empty() ? Refusal() : refuse(Refused::Config, "'stream_k': " + why);
 }
 
 SharesAttr tilewright::sharesOf(const KernelInfo &info, LoweringConfigAttr config) {
@@ -98,7 +101,7 @@ LoweringConfigAttr Warpgroups::stream(const KernelInfo &info, LoweringConfigAttr
     return {};
   int64_t blocks = multiprocessorsOf(target);
   LoweringConfigAttr stream = config.withStream(blocks, info.getSplits());
-  if (!whyNotStreamed(info, stream).empty())
+  if (whyNotStreamed(info, stream))
     return {};
   SharesAttr shares = sharesOf(info, stream);
   bool isEven = shares.getTiles() * shares.getParts() % shares.getBlocks() == 0;

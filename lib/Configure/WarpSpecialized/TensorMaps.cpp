@@ -19,43 +19,45 @@ using namespace tilewright::tensor_map;
 
 /// Why no tensor map is of a window (of images, too, whose windows overlap), as the end of
 /// a sentence; empty if one is. A variant of the kernel promises that it is aligned.
-static std::string whyNotWindow(func::FuncOp kernel, int64_t position,
-                                StridedLayoutAttr view, int64_t bytes) {
+static Refusal whyNotWindow(func::FuncOp kernel, int64_t position, StridedLayoutAttr view,
+                            int64_t bytes) {
   auto aligned = kernel->getAttrOfType<DenseI64ArrayAttr>(kAlignedAttr);
   if (!aligned || !llvm::is_contained(aligned.asArrayRef(), position))
-    return " is a window of a larger tensor, which may begin anywhere";
+    return refuse(Refused::Alignment, " is a window of a larger tensor, which may begin anywhere");
   ArrayRef<int64_t> strides = view.getStrides();
   if (strides.empty() || strides.back() != 1)
-    return " is a window without neighbours in memory along its last dim";
+    return refuse(Refused::Layout, " is a window without neighbours in memory along its last dim");
   for (int64_t stride : strides.drop_back())
     if (ShapedType::isStatic(stride) && stride * bytes % kAlignment)
-      return " is a window whose rows are " + std::to_string(stride * bytes) +
-             " bytes apart; a tensor map needs multiples of 16";
-  return "";
+      return refuse(Refused::Alignment, " is a window whose rows are " +
+                                            std::to_string(stride * bytes) +
+                                            " bytes apart; a tensor map needs multiples of 16");
+  return {};
 }
 
-std::string tilewright::whyNoImageMap(ImageAttr image, int64_t bytes) {
+Refusal tilewright::whyNoImageMap(ImageAttr image, int64_t bytes) {
   size_t space = image.getPlaces().size();
   auto of = [](int64_t value) { return std::to_string(value); };
   std::string maps = "; an im2col map of " + of(space) + " dims of space takes ";
   for (int64_t dim : image.getDims())
     if (ShapedType::isStatic(dim) && !isDim(dim))
-      return " has images of " + of(dim) + " elements along a dim" + maps + "1 to 2^32";
+      return refuse(Refused::Extents,
+                    " has images of " + of(dim) + " elements along a dim" + maps + "1 to 2^32");
   for (int64_t stride : image.getStrides())
     if (ShapedType::isStatic(stride) && !isStride(stride * bytes))
-      return " has images with rows or pixels " + of(stride * bytes) + " bytes apart" +
-             maps + "multiples of 16 below 2^40";
+      return refuse(Refused::Alignment, " has images with rows or pixels " + of(stride * bytes) +
+                                            " bytes apart" + maps + "multiples of 16 below 2^40");
   int64_t bound = cornerBound(space);
   for (size_t dim = 0; dim < space; ++dim) {
     int64_t lower = image.getLower()[dim], upper = image.getUpper()[dim];
     for (int64_t corner : {lower, upper})
       if (!isCorner(space, corner))
-        return " has windows that begin or end " + of(corner) +
-               " elements from an edge of the image" + maps + of(-bound) + " to " +
-               of(bound - 1);
+        return refuse(Refused::Extents, " has windows that begin or end " + of(corner) +
+                                            " elements from an edge of the image" + maps +
+                                            of(-bound) + " to " + of(bound - 1));
     if (!isStep(image.getSteps()[dim]))
-      return " has windows " + of(image.getSteps()[dim]) + " elements apart" + maps +
-             "1 to " + of(kMaxStep);
+      return refuse(Refused::Extents, " has windows " + of(image.getSteps()[dim]) +
+                                          " elements apart" + maps + "1 to " + of(kMaxStep));
     // The windows of the result are the first ones of those that lie in the image; of open
     // sizes the guard says so.
     if (ShapedType::isDynamic(image.getDims()[dim + 1]) ||
@@ -64,56 +66,61 @@ std::string tilewright::whyNoImageMap(ImageAttr image, int64_t bytes) {
     int64_t inside = image.getDims()[dim + 1] + upper - lower;
     if (!hasWindows(image.getDims()[dim + 1], lower, upper) ||
         llvm::divideCeil(inside, image.getSteps()[dim]) != uint64_t(image.getPlaces()[dim]))
-      return " has fewer windows along a dim than fit between its corners";
+      return refuse(Refused::Extents,
+                    " has fewer windows along a dim than fit between its corners");
   }
-  return "";
+  return {};
 }
 
 /// Why the taps of `argument`, pixels of `image`, cannot be named.
-static std::string whyNotTaps(ImageAttr image, RankedTensorType type) {
+static Refusal whyNotTaps(ImageAttr image, RankedTensorType type) {
   size_t space = image.getPlaces().size();
   for (auto [tap, dilation] : llvm::zip_equal(image.getTaps(), image.getDilations()))
     if (int64_t last = tap ? (type.getDimSize(tap) - 1) * dilation : 0;
         !isOffset(space, last))
-      return " has taps " + std::to_string(last) +
-             " elements behind the first; an im2col map of " + std::to_string(space) +
-             " dims of space takes up to " + std::to_string(maxOffset(space));
-  return "";
+      return refuse(Refused::Extents, " has taps " + std::to_string(last) +
+                                          " elements behind the first; an im2col map of " +
+                                          std::to_string(space) + " dims of space takes up to " +
+                                          std::to_string(maxOffset(space)));
+  return {};
 }
 
-std::string tilewright::whyNoTensorMap(func::FuncOp kernel, BlockArgument argument) {
+Refusal tilewright::whyNoTensorMap(func::FuncOp kernel, BlockArgument argument) {
   int64_t position = operandNumber(argument);
   if (ImageAttr image = getImage(kernel, position)) {
     auto type = cast<RankedTensorType>(argument.getType());
     if (!type.getElementType().isIntOrFloat() || type.getElementTypeBitWidth() % 8)
-      return " is of elements that are no whole bytes";
-    std::string why = whyNoImageMap(image, type.getElementTypeBitWidth() / 8);
-    return why.empty() ? whyNotTaps(image, type) : why;
+      return refuse(Refused::Types, " is of elements that are no whole bytes");
+    if (Refusal why = whyNoImageMap(image, type.getElementTypeBitWidth() / 8))
+      return why;
+    return whyNotTaps(image, type);
   }
   if (getPadding(argument))
-    return " is padded where it is read";
+    return refuse(Refused::Layout, " is padded where it is read");
   if (auto bits = kernel->getAttrOfType<IntegerAttr>(kIndexBitsAttr);
       bits && bits.getInt() > 32)
-    return " is in a kernel for operands of 2^31 elements and more; coordinates of copy engines "
-           "have 32 bits";
+    return refuse(
+        Refused::Extents,
+        " is in a kernel for operands of 2^31 elements and more; coordinates of copy engines "
+        "have 32 bits");
   auto type = cast<RankedTensorType>(argument.getType());
   if (type.getRank() < 2 || type.getRank() > int64_t(kMaxDims))
-    return " has " + std::to_string(type.getRank()) +
-           " dims; a tensor map of a matrix has 2 to 5";
+    return refuse(Refused::Layout, " has " + std::to_string(type.getRank()) +
+                                       " dims; a tensor map of a matrix has 2 to 5");
   if (!type.getElementType().isIntOrFloat() || type.getElementTypeBitWidth() % 8)
-    return " is of elements that are no whole bytes";
+    return refuse(Refused::Types, " is of elements that are no whole bytes");
   int64_t bytes = type.getElementTypeBitWidth() / 8, row = type.getShape().back();
   if (StridedLayoutAttr view = getView(kernel, position))
-    if (std::string why = whyNotWindow(kernel, position, view, bytes); !why.empty())
+    if (Refusal why = whyNotWindow(kernel, position, view, bytes))
       return why;
   bool isDynamic = ShapedType::isDynamic(row);
   int64_t known =
       isDynamic ? promisedDivisor(kernel, position, type.getRank() - 1) : row;
   if (!getView(kernel, position) && known * bytes % kAlignment)
-    return " has rows of " +
-           (isDynamic ? "any number of" : std::to_string(row * bytes)) +
-           " bytes; a tensor map needs multiples of 16";
+    return refuse(Refused::Alignment,
+                  " has rows of " + (isDynamic ? "any number of" : std::to_string(row * bytes)) +
+                      " bytes; a tensor map needs multiples of 16");
   if (llvm::is_contained(type.getShape(), 0))
-    return " has no elements";
-  return "";
+    return refuse(Refused::Extents, " has no elements");
+  return {};
 }

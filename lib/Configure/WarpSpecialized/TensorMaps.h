@@ -7,20 +7,19 @@
 #define TILEWRIGHT_LIB_CONFIGURE_TENSORMAPS_H
 
 #include "tilewright/Dialect/Tilewright.h"
+#include "tilewright/Support/Refusal.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-
-#include <string>
 
 namespace tilewright {
 
 /// Why no tensor map describes `argument`, a tensor of `kernel`, as the end of a
 /// sentence that begins with its name (" is padded …"); empty if one does.
-std::string whyNoTensorMap(mlir::func::FuncOp kernel, mlir::BlockArgument argument);
+Refusal whyNoTensorMap(mlir::func::FuncOp kernel, mlir::BlockArgument argument);
 
 /// The same of an operand that is pixels of `image`s, elements of `bytes` each: every
 /// limit of im2col maps, " has …".
-std::string whyNoImageMap(ImageAttr image, int64_t bytes);
+Refusal whyNoImageMap(ImageAttr image, int64_t bytes);
 
 } // namespace tilewright
 

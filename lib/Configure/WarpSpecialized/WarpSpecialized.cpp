@@ -16,15 +16,14 @@
 using namespace mlir;
 using namespace tilewright;
 
-LogicalResult RoleStrategy::checkPlan(const KernelInfo &info, LoweringConfigAttr config,
-                                      TargetAttr target, std::string &reason) const {
+Refusal RoleStrategy::checkPlan(const KernelInfo &info, LoweringConfigAttr config,
+                                TargetAttr target) const {
   if (!config.getMma())
-    reason = "strategy warp_specialized needs 'mma', an instruction of warpgroups or warps";
-  else if (std::string why = whyNotStreamed(info, config); !why.empty())
-    reason = why;
-  else
-    return InstructionStrategy::checkPlan(info, config, target, reason);
-  return failure();
+    return refuse(Refused::Config, "strategy warp_specialized needs 'mma', an instruction of "
+                                   "warpgroups or warps");
+  if (Refusal why = whyNotStreamed(info, config))
+    return why;
+  return InstructionStrategy::checkPlan(info, config, target);
 }
 
 /// Bytes of a stage: tiles lie as descriptors and copy engines have them, without padding.

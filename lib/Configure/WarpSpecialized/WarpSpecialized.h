@@ -28,8 +28,8 @@ public:
   }
   bool isMovedByEngine(const KernelInfo &info, LoweringConfigAttr config,
                        mlir::OpOperand &operand) const override;
-  mlir::LogicalResult checkPlan(const KernelInfo &info, LoweringConfigAttr config,
-                                TargetAttr target, std::string &reason) const override;
+  Refusal checkPlan(const KernelInfo &info, LoweringConfigAttr config,
+                    TargetAttr target) const override;
   int64_t operandBytes(const KernelInfo &info, LoweringConfigAttr config,
                        const TilePlan &plan, TargetAttr target) const override;
   /// The next tile's operands are on their way while results leave.
@@ -64,12 +64,10 @@ public:
                             TargetAttr target) const override;
 
 protected:
-  mlir::LogicalResult hasInstruction(mlir::StringAttr name, TargetAttr target,
-                                     std::string &reason) const override;
-  mlir::LogicalResult checkTiles(const KernelInfo &info, LoweringConfigAttr config,
-                                 const MatrixInstruction &instruction,
-                                 const MatrixLoops &loops, TargetAttr target,
-                                 std::string &reason) const override;
+  Refusal checkInstruction(mlir::StringAttr name, TargetAttr target) const override;
+  Refusal checkTiles(const KernelInfo &info, LoweringConfigAttr config,
+                     const MatrixInstruction &instruction, const MatrixLoops &loops,
+                     TargetAttr target) const override;
 };
 
 class RingedMma : public RoleStrategy {
@@ -89,12 +87,10 @@ public:
   int rank() const override { return 1; }
 
 protected:
-  mlir::LogicalResult hasInstruction(mlir::StringAttr name, TargetAttr target,
-                                     std::string &reason) const override;
-  mlir::LogicalResult checkTiles(const KernelInfo &info, LoweringConfigAttr config,
-                                 const MatrixInstruction &instruction,
-                                 const MatrixLoops &loops, TargetAttr target,
-                                 std::string &reason) const override;
+  Refusal checkInstruction(mlir::StringAttr name, TargetAttr target) const override;
+  Refusal checkTiles(const KernelInfo &info, LoweringConfigAttr config,
+                     const MatrixInstruction &instruction, const MatrixLoops &loops,
+                     TargetAttr target) const override;
 };
 
 /// What a config of strategy warp_specialized copies for operand `number` of the root: that
@@ -106,8 +102,8 @@ mlir::OpOperand *copiedOperand(const KernelInfo &info, unsigned number,
 bool hasTileShape(const KernelInfo &info, mlir::OpResult result,
                   const MatrixLoops &loops);
 /// Why copy engines cannot store the results of the tile's shape; empty if they can.
-std::string whyNotStoredByEngine(const KernelInfo &info, LoweringConfigAttr config,
-                                 const MatrixLoops &loops);
+Refusal whyNotStoredByEngine(const KernelInfo &info, LoweringConfigAttr config,
+                             const MatrixLoops &loops);
 /// Bytes of shared memory through which they do.
 int64_t storeBytes(const KernelInfo &info, LoweringConfigAttr config);
 /// Whether copy engines bring a tile of `operand` beside the sums (LoadedTiles.cpp).
@@ -117,12 +113,12 @@ bool isLoadedTile(const KernelInfo &info, LoweringConfigAttr config,
 int64_t registersBesideSums(const KernelInfo &info, LoweringConfigAttr config,
                             const MatrixLoops &loops, int64_t groups);
 /// Why blocks cannot be in clusters as `config` says; empty if they can, or are alone.
-std::string whyNotClustered(const KernelInfo &info, LoweringConfigAttr config,
-                            const MatrixLoops &loops);
+Refusal whyNotClustered(const KernelInfo &info, LoweringConfigAttr config,
+                        const MatrixLoops &loops);
 /// Why blocks of a cluster cannot have parts of the sum as `config` says; empty if they can,
 /// or each has all of it (ClusterSums.cpp).
-std::string whyNotSummedInCluster(const KernelInfo &info, LoweringConfigAttr config,
-                                  const MatrixLoops &loops, TargetAttr target);
+Refusal whyNotSummedInCluster(const KernelInfo &info, LoweringConfigAttr config,
+                              const MatrixLoops &loops, TargetAttr target);
 /// `config`, a plain one, with parts of the sum in clusters: where dispatch has left the sum
 /// whole for that.
 llvm::SmallVector<LoweringConfigAttr> withClusterSums(const KernelInfo &info,
@@ -132,12 +128,12 @@ llvm::SmallVector<LoweringConfigAttr> withClusterSums(const KernelInfo &info,
 llvm::SmallVector<int64_t> sharingBlocks(const KernelInfo &info, LoweringConfigAttr config,
                                          const MatrixLoops &loops, int64_t blocks);
 /// Why no tensor map, or no descriptor, is of operand `number`; empty if one is.
-std::string whyNotCopied(const KernelInfo &info, LoweringConfigAttr config, unsigned number,
-                         const MatrixLoops &loops, const Contraction &product);
+Refusal whyNotCopied(const KernelInfo &info, LoweringConfigAttr config, unsigned number,
+                     const MatrixLoops &loops, const Contraction &product);
 /// Why the contraction's loops are none of one product of rows and columns, or of two of
 /// them by warpgroups; empty if they are.
-std::string whyNotOneProduct(const KernelInfo &info, LoweringConfigAttr config,
-                             const MatrixLoops &loops, const Contraction &product);
+Refusal whyNotOneProduct(const KernelInfo &info, LoweringConfigAttr config,
+                         const MatrixLoops &loops, const Contraction &product);
 /// Whether an operand's rows in memory run along the sum.
 bool sumsAlongMemory(const KernelInfo &info, unsigned number, const MatrixLoops &loops);
 /// `config` with all techniques that the kernel can have, then without stores by copy
@@ -147,8 +143,7 @@ llvm::SmallVector<LoweringConfigAttr> withTechniques(const KernelInfo &info,
                                                      bool each);
 /// Why the threads of `groups` consumer warpgroups, or of a producer, cannot copy what
 /// the config leaves to threads; empty if they can.
-std::string whyNotCopiedByThreads(const KernelInfo &info, LoweringConfigAttr config,
-                                  int64_t groups);
+Refusal whyNotCopiedByThreads(const KernelInfo &info, LoweringConfigAttr config, int64_t groups);
 
 /// Of two products by warpgroups in one kernel (ChainedWarpgroups.cpp) the first, whose
 /// result is operand A of the root's in registers; null of all other configs.
@@ -161,9 +156,9 @@ int64_t chainedSums(LoweringConfigAttr config, const MatrixLoops &loops);
 int64_t chainedBytes(const KernelInfo &info, LoweringConfigAttr config,
                      const MatrixLoops &loops);
 /// Why two products cannot be carried out so; empty if they can.
-std::string whyNotChained(const KernelInfo &info, LoweringConfigAttr config,
-                          const MatrixInstruction &instruction, const MatrixLoops &loops,
-                          const Contraction &product);
+Refusal whyNotChained(const KernelInfo &info, LoweringConfigAttr config,
+                      const MatrixInstruction &instruction, const MatrixLoops &loops,
+                      const Contraction &product);
 
 } // namespace tilewright
 

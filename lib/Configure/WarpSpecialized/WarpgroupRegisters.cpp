@@ -22,47 +22,53 @@ static int64_t registersAtStart(int64_t groups, int64_t copyThreads = kCopyThrea
   return std::min<int64_t>(255, registersEach(threads));
 }
 
-std::string tilewright::whyNotEnoughRegisters(LoweringConfigAttr config, int64_t groups,
-                                              int64_t held, StringRef what) {
+Refusal tilewright::whyNotEnoughRegisters(LoweringConfigAttr config, int64_t groups, int64_t held,
+                                          StringRef what) {
   auto text = [](int64_t number) { return std::to_string(number); };
   int64_t copyThreads = config.getProducer() ? kCopyThreads : 0;
   int64_t threads = groups * 128 + copyThreads;
   int64_t each = registersAtStart(groups, copyThreads);
   ArrayRef<int64_t> asked = config.getRegisters();
   if (!copyThreads && !asked.empty())
-    return "'registers' moves registers from warps that copy, of which 'producer = "
-           "false' has none: leave it out";
+    return refuse(Refused::Config,
+                  "'registers' moves registers from warps that copy, of which 'producer = "
+                  "false' has none: leave it out");
   int64_t own = asked.empty() ? each : asked[1];
   if (held + kBesideSums > own)
-    return "a thread has " + text(held) + " " + what.str() + " and needs " +
-           text(kBesideSums) + " registers beside them, but has " + text(own);
+    return refuse(Refused::Registers, "a thread has " + text(held) + " " + what.str() +
+                                          " and needs " + text(kBesideSums) +
+                                          " registers beside them, but has " + text(own));
   if (asked.empty())
-    return "";
+    return {};
   if (groups == 1)
-    return "'registers' moves registers from the warps that copy to several "
-           "warpgroups; beside one each thread has as many as it can use: "
-           "leave it out";
+    return refuse(Refused::Config,
+                  "'registers' moves registers from the warps that copy to several "
+                  "warpgroups; beside one each thread has as many as it can use: "
+                  "leave it out");
   int64_t all = asked[0] * kCopyThreads + asked[1] * groups * 128;
   if (all > each * threads)
-    return "'registers' asks for " + text(all) + " in all; the block of " +
-           text(threads) + " threads starts with " + text(each * threads);
+    return refuse(Refused::Registers, "'registers' asks for " + text(all) +
+                                          " in all; the block of " + text(threads) +
+                                          " threads starts with " + text(each * threads));
   if (asked[0] > each || asked[1] < each)
-    return "'registers' must take from the " + text(each) +
-           " that a thread starts with where warps copy, and give where they "
-           "multiply";
-  return "";
+    return refuse(Refused::Registers,
+                  "'registers' must take from the " + text(each) +
+                      " that a thread starts with where warps copy, and give where they "
+                      "multiply");
+  return {};
 }
 
-std::string tilewright::whyNotNamed(LoweringConfigAttr config, int64_t groups,
-                                    int64_t sums) {
+Refusal tilewright::whyNotNamed(LoweringConfigAttr config, int64_t groups, int64_t sums) {
   // ptxas 13.0 asks for 138 registers for 112 sums.
   constexpr int64_t kBeside = 26;
   int64_t each = registersAtStart(groups, config.getProducer() ? kCopyThreads : 0);
   if (sums + kBeside <= each)
-    return "";
-  return "one instruction has " + std::to_string(sums) + " sums of a thread and needs " +
-         std::to_string(kBeside) + " registers beside them, but threads of " +
-         std::to_string(groups) + " warpgroups start with " + std::to_string(each);
+    return {};
+  return refuse(Refused::Registers, "one instruction has " + Twine(sums) +
+                                        " sums of a thread and needs " + Twine(kBeside) +
+                                        " registers beside them, but threads of " + Twine(groups) +
+                                        " warpgroups start with " + Twine(each))
+      .of(sums + kBeside, each);
 }
 
 /// What threads of consumers have where those that copy keep `copying`.

@@ -7,8 +7,7 @@
 #define TILEWRIGHT_LIB_CONFIGURE_WARPGROUPREGISTERS_H
 
 #include "tilewright/Dialect/Tilewright.h"
-
-#include <string>
+#include "tilewright/Support/Refusal.h"
 
 namespace tilewright {
 
@@ -24,12 +23,12 @@ int64_t registersEach(int64_t threads);
 /// Why the threads of `groups` consumer warpgroups, each with `held` registers of what
 /// `what` names ("registers of sums"), have too few, or 'registers' of the config moves
 /// more of them than there are; empty if neither.
-std::string whyNotEnoughRegisters(LoweringConfigAttr config, int64_t groups,
-                                  int64_t held, llvm::StringRef what);
+Refusal whyNotEnoughRegisters(LoweringConfigAttr config, int64_t groups, int64_t held,
+                              llvm::StringRef what);
 
 /// Why one instruction with so many `sums` a thread names more registers than threads start
 /// with, which is all that ptxas lets one name, whatever `setmaxnreg` gives them; empty if not.
-std::string whyNotNamed(LoweringConfigAttr config, int64_t groups, int64_t sums);
+Refusal whyNotNamed(LoweringConfigAttr config, int64_t groups, int64_t sums);
 
 /// 'registers' of a config: what the copying warps need is theirs, the rest goes to the
 /// sums; empty where nothing is to be moved.

@@ -46,8 +46,8 @@ bool tilewright::hasTileShape(const KernelInfo &info, OpResult result,
 }
 
 /// Why copy engines cannot store result `number`; empty if they can.
-static std::string whyNotStored(const KernelInfo &info, unsigned number,
-                                const MatrixLoops &loops, int64_t columns) {
+static Refusal whyNotStored(const KernelInfo &info, unsigned number, const MatrixLoops &loops,
+                            int64_t columns) {
   OpResult result = info.results[number];
   std::string what = "result " + std::to_string(number);
   BlockArgument argument = info.getDestination(number);
@@ -59,35 +59,40 @@ static std::string whyNotStored(const KernelInfo &info, unsigned number,
   unsigned rank = type.getRank();
   if (rank < 2 || classOf(rank - 2) != root[loops.m] ||
       classOf(rank - 1) != root[loops.n])
-    return what + " does not lie in memory as rows and columns of the tile do";
+    return refuse(Refused::Layout,
+                  what + " does not lie in memory as rows and columns of the tile do");
   if (getView(info.kernel, operandNumber(argument)))
-    return what + " is a window of a larger tensor";
-  if (std::string why = whyNoTensorMap(info.kernel, argument); !why.empty())
-    return what + why;
+    return refuse(Refused::Layout, what + " is a window of a larger tensor");
+  if (Refusal why = whyNoTensorMap(info.kernel, argument))
+    return why.after(what);
   int64_t bytes = bytesPerElement(type);
   if (!storePieceOf(columns, bytes).rowBytes)
-    return what + " has tiles of " + std::to_string(columns * bytes) +
-           " bytes a row; copy engines store multiples of 32 out of swizzled memory";
-  return "";
+    return refuse(Refused::Indivisible,
+                  what + " has tiles of " + std::to_string(columns * bytes) +
+                      " bytes a row; copy engines store multiples of 32 out of swizzled memory");
+  return {};
 }
 
-std::string tilewright::whyNotCopiedByThreads(const KernelInfo &info,
-                                              LoweringConfigAttr config, int64_t groups) {
+Refusal tilewright::whyNotCopiedByThreads(const KernelInfo &info, LoweringConfigAttr config,
+                                          int64_t groups) {
   if (config.getTmaCopy())
-    return "";
+    return {};
   std::string none = "'tma_copy' is false: ";
   if (llvm::product_of(config.getCluster()) > 1)
-    return none + "threads copy to their own block, and not to those of a 'cluster'";
+    return refuse(Refused::Config,
+                  none + "threads copy to their own block, and not to those of a 'cluster'");
   if (!config.getProducer() && !llvm::isPowerOf2_64(groups))
-    return none + std::to_string(groups) +
-           " warpgroups cannot share the copies of a step evenly; 1, 2, 4 or a 'producer' "
-           "can";
+    return refuse(
+        Refused::Indivisible,
+        none + std::to_string(groups) +
+            " warpgroups cannot share the copies of a step evenly; 1, 2, 4 or a 'producer' "
+            "can");
   func::FuncOp kernel = info.kernel;
   for (BlockArgument argument : kernel.getArguments())
     if (isa<ShapedType>(argument.getType()) && getImage(kernel, operandNumber(argument)))
-      return none + "argument " + std::to_string(argument.getArgNumber()) +
-             " is pixels of images, which copy engines alone read";
-  return "";
+      return refuse(Refused::Layout, none + "argument " + std::to_string(argument.getArgNumber()) +
+                                         " is pixels of images, which copy engines alone read");
+  return {};
 }
 
 /// Whether threads have rows of A side by side, as they are neighbours in memory.
@@ -105,23 +110,23 @@ static bool hasRowsTogether(const KernelInfo &info, LoweringConfigAttr config,
          info.getClasses(info.getRoot())[loops.m];
 }
 
-std::string tilewright::whyNotStoredByEngine(const KernelInfo &info,
-                                             LoweringConfigAttr config,
-                                             const MatrixLoops &loops) {
+Refusal tilewright::whyNotStoredByEngine(const KernelInfo &info, LoweringConfigAttr config,
+                                         const MatrixLoops &loops) {
   if (hasRowsTogether(info, config, loops))
-    return "'tma_store': the rows of an operand in registers are neighbours in memory, and "
-           "sums have the order in which threads read them";
+    return refuse(Refused::Layout,
+                  "'tma_store': the rows of an operand in registers are neighbours in memory, and "
+                  "sums have the order in which threads read them");
   bool any = false;
   for (auto [number, result] : llvm::enumerate(info.results)) {
     if (!hasTileShape(info, result, loops))
       continue;
     any = true;
-    if (std::string why =
-            whyNotStored(info, number, loops, config.getBlock()[loops.n]);
-        !why.empty())
-      return "'tma_store': " + why;
+    if (Refusal why = whyNotStored(info, number, loops, config.getBlock()[loops.n]))
+      return why.after("'tma_store': ");
   }
-  return any ? "" : "'tma_store': no result has the tile's rows and columns";
+  if (any)
+    return {};
+  return refuse(Refused::Layout, "'tma_store': no result has the tile's rows and columns");
 }
 
 /// Bytes of arrays of barriers, those of `sizes`, as they are placed: the most aligned first.
@@ -186,12 +191,11 @@ static bool hasParts(const KernelInfo &info, linalg::LinalgOp product, unsigned 
          sums % (blocks * kSwizzleRows) == 0;
 }
 
-std::string tilewright::whyNotClustered(const KernelInfo &info,
-                                        LoweringConfigAttr config,
-                                        const MatrixLoops &loops) {
+Refusal tilewright::whyNotClustered(const KernelInfo &info, LoweringConfigAttr config,
+                                    const MatrixLoops &loops) {
   constexpr int64_t kMostBlocks = 8;
   if (config.getCluster().empty())
-    return "";
+    return {};
   linalg::LinalgOp root = info.getRoot(), first = chainedProduct(info, config);
   Contraction product = *info.getOriented(config);
   int64_t most = 1;
@@ -202,34 +206,39 @@ std::string tilewright::whyNotClustered(const KernelInfo &info,
     if (blocks == 1 || clusterSumLoop(info, config) == unsigned(loop))
       continue;
     if (loop != loops.m && loop != loops.n)
-      return along + ", which is not the rows or columns of the tile: they share nothing";
+      return refuse(Refused::Config,
+                    along + ", which is not the rows or columns of the tile: they share nothing");
     if (most > 1)
-      return along + ", and others along another loop; a tile is shared along one";
+      return refuse(Refused::Config,
+                    along + ", and others along another loop; a tile is shared along one");
     if (blocks > kMostBlocks || !llvm::isPowerOf2_64(blocks))
-      return along + "; it must be 2, 4 or 8";
+      return refuse(Refused::Config, along + "; it must be 2, 4 or 8");
     most = blocks;
     int64_t extent = root.getStaticLoopRanges()[loop];
     if (ShapedType::isStatic(extent) && extent <= config.getBlock()[loop])
-      return along + ", which has one tile";
+      return refuse(Refused::Extents, along + ", which has one tile");
     // The operand without this loop is cut into a part for each block.
     unsigned shared = loop == loops.m ? product.b : product.a;
     if (shared == product.a && hasAInRegisters(config, product))
-      return along + ", which would share an operand that each computes in registers";
+      return refuse(Refused::Config,
+                    along + ", which would share an operand that each computes in registers");
     int64_t rows = config.getBlock()[loop == loops.m ? loops.n : loops.m];
     int64_t sums = config.getBlock()[loops.k];
     if (!hasParts(info, root, shared, rows, sums, blocks) ||
         (first && !hasParts(info, first, info.getContraction(first)->b, sums,
                             chainedStep(first), blocks)))
-      return along + ", and a tile of " + numberOperand(root->getOpOperand(shared)) +
-             " has no part of whole swizzles for each of them";
+      return refuse(Refused::Indivisible, along + ", and a tile of " +
+                                              numberOperand(root->getOpOperand(shared)) +
+                                              " has no part of whole swizzles for each of them");
     // The last cluster may have blocks without a tile, which read and write nothing.
     if ((ShapedType::isDynamic(extent) ||
          llvm::divideCeil(extent, config.getBlock()[loop]) % blocks) &&
         !root.getDpsInits().front().getDefiningOp<linalg::FillOp>())
-      return along + ", of whose tiles there may be no multiple, and sums begin with "
-                     "what is in memory";
+      return refuse(Refused::Indivisible,
+                    along + ", of whose tiles there may be no multiple, and sums begin with "
+                            "what is in memory");
   }
-  return "";
+  return {};
 }
 
 namespace {
@@ -262,7 +271,7 @@ SmallVector<int64_t> tilewright::sharingBlocks(const KernelInfo &info,
     Techniques pair;
     pair.cluster.assign(config.getBlock().size(), 1);
     pair.cluster[loop] = blocks;
-    if (whyNotClustered(info, with(config, pair), loops).empty())
+    if (!whyNotClustered(info, with(config, pair), loops))
       return pair.cluster;
   }
   return {};
@@ -277,7 +286,7 @@ tilewright::withTechniques(const KernelInfo &info, LoweringConfigAttr config,
     return {config};
   Techniques all;
   all.persistent = true;
-  all.tmaStore = whyNotStoredByEngine(info, config, *loops).empty();
+  all.tmaStore = !whyNotStoredByEngine(info, config, *loops);
   all.cluster = sharingBlocks(info, config, *loops, 2);
   SmallVector<LoweringConfigAttr> configs{with(config, all)};
   auto add = [&](const Techniques &techniques) {

@@ -63,26 +63,26 @@ OpOperand *tilewright::copiedOperand(const KernelInfo &info, unsigned number,
   return found;
 }
 
-std::string tilewright::whyNotCopied(const KernelInfo &info, LoweringConfigAttr config,
-                                     unsigned number, const MatrixLoops &loops,
-                                     const Contraction &product) {
+Refusal tilewright::whyNotCopied(const KernelInfo &info, LoweringConfigAttr config, unsigned number,
+                                 const MatrixLoops &loops, const Contraction &product) {
   linalg::LinalgOp root = info.getRoot();
   bool inRegisters = number == product.a && hasAInRegisters(config, product);
   std::string what = numberOperand(root->getOpOperand(number));
   if (!isa<BlockArgument>(root->getOpOperand(number).get()) && !inRegisters)
-    return what +
-           " is computed in the kernel; copy engines bring what lies in memory";
+    return refuse(Refused::Neighbours,
+                  what + " is computed in the kernel; copy engines bring what lies in memory");
   OpOperand *copied = copiedOperand(info, number, product, loops);
   if (!copied)
-    return what + " is not computed from one tensor in memory of its shape";
+    return refuse(Refused::Layout,
+                  what + " is not computed from one tensor in memory of its shape");
   OpOperand &operand = *copied;
   auto owner = cast<linalg::LinalgOp>(operand.getOwner());
   if (owner != root)
     what += ", or what it is computed from,";
   auto argument = cast<BlockArgument>(bytesOf(operand.get()));
   bool isPacked = argument != operand.get();
-  if (std::string why = whyNoTensorMap(info.kernel, argument); !why.empty())
-    return what + why;
+  if (Refusal why = whyNoTensorMap(info.kernel, argument))
+    return why.after(what);
   AffineMap map = owner.getMatchingIndexingMap(&operand);
   int64_t bytes = bytesPerElement(argument.getType());
   ArrayRef<unsigned> classes = info.getClasses(root);
@@ -90,53 +90,57 @@ std::string tilewright::whyNotCopied(const KernelInfo &info, LoweringConfigAttr 
   unsigned dim = map.getDimPosition(map.getNumResults() - 1);
   unsigned last = info.getClasses(owner)[dim];
   if (last != classes[rows] && last != classes[loops.k])
-    return what + " has neighbours in memory along loop " +
-           std::to_string(dim) + ", of which a tile has one element";
+    return refuse(Refused::Layout, what + " has neighbours in memory along loop " +
+                                       std::to_string(dim) + ", of which a tile has one element");
   int64_t neighbours = config.getBlock()[last == classes[rows] ? rows : loops.k] * bytes;
   neighbours /= isPacked ? 2 : 1;
   bool isShort = neighbours == 16 && last == classes[loops.k];
   if (inRegisters && !isShort && !llvm::is_contained({32, 64}, neighbours) &&
       neighbours % 128)
-    return what + " has tiles of " + std::to_string(neighbours) +
-           " bytes a row; to be read into registers they have 32, 64 or whole 128, along "
-           "the sum 16, too";
+    return refuse(
+        Refused::Layout,
+        what + " has tiles of " + std::to_string(neighbours) +
+            " bytes a row; to be read into registers they have 32, 64 or whole 128, along "
+            "the sum 16, too");
   if (last == classes[rows] && bytes != 2 && !inRegisters)
-    return what +
-           " has its sums across the rows of memory, where only 16-bit types are "
-           "read as matrices; one such operand is taken out of registers, if 'promote' "
-           "leaves it out";
-  return "";
+    return refuse(Refused::Layout,
+                  what +
+                      " has its sums across the rows of memory, where only 16-bit types are "
+                      "read as matrices; one such operand is taken out of registers, if 'promote' "
+                      "leaves it out");
+  return {};
 }
 
 /// Why the products of a dual product are not multiplied out of one ring: operands of all of
 /// them are brought by copy engines, and lie as those of the root do.
-static std::string whyNotDual(const KernelInfo &info, LoweringConfigAttr config,
-                              const Contraction &product) {
+static Refusal whyNotDual(const KernelInfo &info, LoweringConfigAttr config,
+                          const Contraction &product) {
   linalg::LinalgOp root = info.getRoot();
   if (!config.isForWarpgroups() || config.getTwoLevelSums() ||
       hasAInRegisters(config, product))
-    return "the kernel has two products of one operand, which roles of warps multiply by "
-           "instructions of warpgroups alone, out of shared memory and in one level";
+    return refuse(Refused::Config,
+                  "the kernel has two products of one operand, which roles of warps multiply by "
+                  "instructions of warpgroups alone, out of shared memory and in one level");
   for (linalg::LinalgOp op : info.rootProducts)
     for (unsigned number : {product.a, product.b}) {
       OpOperand &operand = op->getOpOperand(number);
       std::string what = numberOperand(operand) + " of one of two products";
       auto argument = dyn_cast<BlockArgument>(operand.get());
       if (!argument)
-        return what + " is computed in the kernel; copy engines bring what lies in memory";
+        return refuse(Refused::Neighbours,
+                      what + " is computed in the kernel; copy engines bring what lies in memory");
       if (op.getMatchingIndexingMap(&operand) !=
           root.getMatchingIndexingMap(&root->getOpOperand(number)))
-        return what + " does not lie in memory as that of the other one does";
-      if (std::string why = whyNoTensorMap(info.kernel, argument); !why.empty())
-        return what + why;
+        return refuse(Refused::Layout,
+                      what + " does not lie in memory as that of the other one does");
+      if (Refusal why = whyNoTensorMap(info.kernel, argument))
+        return why.after(what);
     }
-  return "";
+  return {};
 }
 
-std::string tilewright::whyNotOneProduct(const KernelInfo &info,
-                                         LoweringConfigAttr config,
-                                         const MatrixLoops &loops,
-                                         const Contraction &product) {
+Refusal tilewright::whyNotOneProduct(const KernelInfo &info, LoweringConfigAttr config,
+                                     const MatrixLoops &loops, const Contraction &product) {
   linalg::LinalgOp root = info.getRoot();
   // Of several loops along the sum, the tile's and others, one is made.
   SmallVector<int64_t> extents = root.getStaticLoopRanges();
@@ -146,14 +150,16 @@ std::string tilewright::whyNotOneProduct(const KernelInfo &info,
   if (several && llvm::any_of(product.k, [&](unsigned loop) {
         return ShapedType::isDynamic(extents[loop]);
       }))
-    return "the sum runs over several loops of dynamic extents";
+    return refuse(Refused::DynamicExtents, "the sum runs over several loops of dynamic extents");
   if (llvm::any_of(info.ops, [&](linalg::LinalgOp op) { return isFusedReduction(info, op); }))
-    return "rows of an operand are reduced before the product, and no role of warps does";
+    return refuse(Refused::Neighbours,
+                  "rows of an operand are reduced before the product, and no role of warps does");
   if (info.isDual())
     return whyNotDual(info, config, product);
   if (info.getProducts().size() > 1 && !chainedProduct(info, config))
-    return "the kernel has two products, and roles of warps are for one";
-  return "";
+    return refuse(Refused::Neighbours,
+                  "the kernel has two products, and roles of warps are for one");
+  return {};
 }
 
 /// Registers of a thread with sums of the tile's elements: of f16 half of one each.
@@ -187,19 +193,20 @@ static int64_t bitsOfSums(const KernelInfo &info, const MatrixInstruction &instr
 }
 
 /// Why sums are not right to take in one or two levels; empty if they are.
-static std::string whyNotSummed(const KernelInfo &info, LoweringConfigAttr config,
-                                const MatrixInstruction &instruction) {
+static Refusal whyNotSummed(const KernelInfo &info, LoweringConfigAttr config,
+                            const MatrixInstruction &instruction) {
+  if (config.getTwoLevelSums() && !instruction.accumulator.isF32())
+    return refuse(Refused::Types, "'two_level_sums' adds partial sums of f32; those of '" +
+                                      config.getMma().getValue() + "' are of another type");
   if (config.getTwoLevelSums())
-    return instruction.accumulator.isF32()
-               ? ""
-               : "'two_level_sums' adds partial sums of f32; those of '" +
-                     config.getMma().getValue().str() + "' are of another type";
+    return {};
   int64_t bits = bitsOfSums(info, instruction);
   if (bits && !hasLiberty(info.getRoot(), "fast-f8-sums"))
-    return "tensor cores keep " + std::to_string(bits) +
-           " bits of sums of 8-bit floats; without 'two_level_sums' that is for "
-           "--fp=fast-f8-sums";
-  return "";
+    return refuse(Refused::Numerics,
+                  "tensor cores keep " + std::to_string(bits) +
+                      " bits of sums of 8-bit floats; without 'two_level_sums' that is for "
+                      "--fp=fast-f8-sums");
+  return {};
 }
 
 bool tilewright::sumsAlongMemory(const KernelInfo &info, unsigned number,
@@ -209,76 +216,72 @@ bool tilewright::sumsAlongMemory(const KernelInfo &info, unsigned number,
   return map.getDimPosition(map.getNumResults() - 1) == loops.k;
 }
 
-LogicalResult Warpgroups::checkTiles(const KernelInfo &info, LoweringConfigAttr config,
-                                     const MatrixInstruction &instruction,
-                                     const MatrixLoops &loops, TargetAttr target,
-                                     std::string &reason) const {
-  auto fail = [&](const Twine &why) {
-    reason = why.str();
-    return failure();
-  };
+Refusal Warpgroups::checkTiles(const KernelInfo &info, LoweringConfigAttr config,
+                               const MatrixInstruction &instruction, const MatrixLoops &loops,
+                               TargetAttr target) const {
   Contraction product = *info.getOriented(config);
-  if (std::string why = whyNotOneProduct(info, config, loops, product); !why.empty())
-    return fail(why);
+  if (Refusal why = whyNotOneProduct(info, config, loops, product))
+    return why;
   bool isChained(chainedProduct(info, config));
   if (isChained)
-    if (std::string why = whyNotChained(info, config, instruction, loops, product);
-        !why.empty())
-      return fail(why);
+    if (Refusal why = whyNotChained(info, config, instruction, loops, product))
+      return why;
   for (unsigned number : {product.a, product.b})
-    if (std::string why = isChained && number == product.a
-                              ? ""
-                              : whyNotCopied(info, config, number, loops, product);
-        !why.empty())
-      return fail(why);
+    if (Refusal why = isChained && number == product.a
+                          ? Refusal()
+                          : whyNotCopied(info, config, number, loops, product))
+      return why;
 
   int64_t warps = entryOf(config.getWarps(), loops.m), groups = warps / 4;
   for (unsigned loop = 0; loop < info.getNumConfigLoops(); ++loop)
     if (loop != loops.m && entryOf(config.getWarps(), loop) != 1)
-      return fail("warpgroups lie along the rows, or the columns of swapped "
-                  "operands, and not along loop " +
-                  Twine(loop) + " beside loop " + Twine(loops.m));
+      return refuse(Refused::Config, "warpgroups lie along the rows, or the columns of swapped "
+                                     "operands, and not along loop " +
+                                         Twine(loop) + " beside loop " + Twine(loops.m));
   if (warps % 4 || groups < 1 || groups > 4)
-    return fail(Twine(warps) +
-                " warps multiply; it must be 1 to 4 warpgroups of four");
+    return refuse(Refused::Config,
+                  Twine(warps) + " warps multiply; it must be 1 to 4 warpgroups of four");
   int64_t m = config.getBlock()[loops.m], n = config.getBlock()[loops.n],
           k = config.getBlock()[loops.k];
   int64_t bytes = instruction.operandBits() / 8;
   if (m <= 0 || n <= 0)
-    return fail("the tile " + Twine(m) + " x " + Twine(n) +
-                " is not given; it is of whole instructions");
+    return refuse(Refused::TileSize, "the tile " + Twine(m) + " x " + Twine(n) +
+                                         " is not given; it is of whole instructions");
   if (m % (instruction.m * groups) || n % instruction.n || k % instruction.k)
-    return fail("the tile " + Twine(m) + " x " + Twine(n) + " x " + Twine(k) +
-                " is no multiple of '" + config.getMma().getValue() + "' on " +
-                Twine(groups) + " warpgroups along the rows");
+    return refuse(Refused::Indivisible, "the tile " + Twine(m) + " x " + Twine(n) + " x " +
+                                            Twine(k) + " is no multiple of '" +
+                                            config.getMma().getValue() + "' on " + Twine(groups) +
+                                            " warpgroups along the rows");
   if (m > 256 || n > 256)
-    return fail("the tile has " + Twine(std::max(m, n)) +
-                " rows or columns; boxes of a tensor map have at most 256");
+    return refuse(Refused::TileSize,
+                  "the tile has " + Twine(std::max(m, n)) +
+                      " rows or columns; boxes of a tensor map have at most 256");
   if (!isChained && !llvm::is_contained({32, 64, 128}, k * bytes))
-    return fail("a step along the sum has " + Twine(k * bytes) +
-                " bytes; rows in shared memory have 32, 64 or 128, as they are "
-                "swizzled");
+    return refuse(Refused::Indivisible,
+                  "a step along the sum has " + Twine(k * bytes) +
+                      " bytes; rows in shared memory have 32, 64 or 128, as they are "
+                      "swizzled");
   // Columns that are neighbours in memory are cut into boxes as wide as a swizzle; so are
   // rows, of which there are 64 at least.
   if (!sumsAlongMemory(info, product.b, loops) && n * bytes % 32)
-    return fail("the tile's " + Twine(n) +
-                " columns are no whole boxes of 32 bytes");
+    return refuse(Refused::Indivisible,
+                  "the tile's " + Twine(n) + " columns are no whole boxes of 32 bytes");
   if (config.getStages() < 2)
-    return fail(
-        "'stages' is " + Twine(config.getStages()) +
-        "; a ring between warps needs 2, one of which is read while the "
-        "other is filled");
-  if (std::string why = whyNotSummed(info, config, instruction); !why.empty())
-    return fail(why);
+    return refuse(Refused::Config,
+                  "'stages' is " + Twine(config.getStages()) +
+                      "; a ring between warps needs 2, one of which is read while the "
+                      "other is filled");
+  if (Refusal why = whyNotSummed(info, config, instruction))
+    return why;
   if (config.getTmaStore())
-    if (std::string why = whyNotStoredByEngine(info, config, loops); !why.empty())
-      return fail(why);
-  if (std::string why = whyNotClustered(info, config, loops); !why.empty())
-    return fail(why);
-  if (std::string why = whyNotSummedInCluster(info, config, loops, target); !why.empty())
-    return fail(why);
-  if (std::string why = whyNotCopiedByThreads(info, config, groups); !why.empty())
-    return fail(why);
+    if (Refusal why = whyNotStoredByEngine(info, config, loops))
+      return why;
+  if (Refusal why = whyNotClustered(info, config, loops))
+    return why;
+  if (Refusal why = whyNotSummedInCluster(info, config, loops, target))
+    return why;
+  if (Refusal why = whyNotCopiedByThreads(info, config, groups))
+    return why;
   bool inRegisters = hasAInRegisters(config, product);
   int64_t tiles = info.rootProducts.size();
   int64_t held =
@@ -302,12 +305,11 @@ LogicalResult Warpgroups::checkTiles(const KernelInfo &info, LoweringConfigAttr 
     held = whole + beside;
     what = "registers of sums and of what is combined with them";
   }
-  if (std::string why = whyNotEnoughRegisters(config, groups, held, what);
-      !why.empty())
-    return fail(why);
-  if (std::string why = whyNotNamed(config, groups, instruction.n / 2); !why.empty())
-    return fail(why);
-  return success();
+  if (Refusal why = whyNotEnoughRegisters(config, groups, held, what))
+    return why;
+  if (Refusal why = whyNotNamed(config, groups, instruction.n / 2))
+    return why;
+  return {};
 }
 
 /// Whether sums are taken in two levels: what may be, the best first.
@@ -355,8 +357,7 @@ static void enumerateOriented(const KernelInfo &info, ArrayAttr names,
   int64_t extentOfSum = info.getRoot().getStaticLoopRanges()[k];
   bool isChained = info.isChained();
   for (auto name : names.getAsRange<StringAttr>()) {
-    InstructionRefusal refusal;
-    auto instruction = matchInstruction(info.getRoot(), name, &product, refusal);
+    auto instruction = matchInstruction(info.getRoot(), name, &product);
     if (!instruction || nominalExtent(info, m) < instruction->m ||
         instruction->n >
             std::max<int64_t>(kFewest,
@@ -419,12 +420,9 @@ Warpgroups::enumerate(const KernelInfo &info, TargetAttr target) const {
   return configs;
 }
 
-LogicalResult Warpgroups::hasInstruction(StringAttr name, TargetAttr target,
-                                         std::string &reason) const {
-  if (!target.has("warpgroup_mma")) {
-    reason = target.getName().str() + " has no warpgroups whose instructions multiply; "
-                                      "cuda:sm_90a has";
-    return failure();
-  }
-  return isListed(name, {"warpgroup_mma"}, "instruction of warpgroups", target, reason);
+Refusal Warpgroups::checkInstruction(StringAttr name, TargetAttr target) const {
+  if (!target.has("warpgroup_mma"))
+    return refuse(Refused::Target, target.getName() + " has no warpgroups whose instructions "
+                                                      "multiply; cuda:sm_90a has");
+  return whyNotListed(name, {"warpgroup_mma"}, "instruction of warpgroups", target);
 }

@@ -111,27 +111,24 @@ TEST_F(AnalysisTest, OneRowByAMatrixAlongTheSum) {
 }
 
 TEST_F(AnalysisTest, WhyAnInstructionDoesNotComputeIt) {
-  InstructionRefusal refusal;
-  auto refused = [&](linalg::LinalgOp op, StringRef name) {
+  auto match = [&](linalg::LinalgOp op, StringRef name) {
     std::optional<Contraction> contraction = matchContraction(op);
-    return !matchInstruction(op, name, contraction ? &*contraction : nullptr, refusal);
+    return matchInstruction(op, name, contraction ? &*contraction : nullptr);
   };
   linalg::LinalgOp half =
       parseOp(product(kMatmul, "64x128xf16", "128x32xf16", "64x32xf32", kKinds, kF16));
   ASSERT_TRUE(half);
-  EXPECT_FALSE(refused(half, "mma.m16n8k16.f16.f32"));
-  EXPECT_TRUE(refused(half, "mma.m16n8k16.f16.f16"));
-  EXPECT_EQ(refusal, InstructionRefusal::OtherTypes);
-  EXPECT_TRUE(refused(half, "mma.of.nothing"));
-  EXPECT_EQ(refusal, InstructionRefusal::Unknown);
-  EXPECT_EQ(describe(refusal, "mma.of.nothing"),
-            "matrix instruction 'mma.of.nothing' is not understood");
+  EXPECT_TRUE(match(half, "mma.m16n8k16.f16.f32"));
+  EXPECT_EQ(match(half, "mma.m16n8k16.f16.f16").why().getKind(), Refused::Types);
+  Refusal unknown = match(half, "mma.of.nothing").why();
+  ASSERT_TRUE(unknown);
+  EXPECT_EQ(unknown.getKind(), Refused::Target);
+  EXPECT_EQ(unknown.str(), "matrix instruction 'mma.of.nothing' is not understood");
 
   linalg::LinalgOp single =
       parseOp(product(kMatmul, "64x128xf32", "128x32xf32", "64x32xf32", kKinds, kF32));
   ASSERT_TRUE(single);
-  EXPECT_TRUE(refused(single, "mma.m16n8k8.tf32.f32"));
-  EXPECT_EQ(refusal, InstructionRefusal::Rounds);
+  EXPECT_EQ(match(single, "mma.m16n8k8.tf32.f32").why().getKind(), Refused::Numerics);
   (*module)->setAttr(kFpAttr, Builder(&context).getStrArrayAttr({"tf32"}));
-  EXPECT_FALSE(refused(single, "mma.m16n8k8.tf32.f32"));
+  EXPECT_TRUE(match(single, "mma.m16n8k8.tf32.f32"));
 }

@@ -468,16 +468,14 @@ TEST_P(FootprintTest, IsAnUpperBound) {
   ASSERT_TRUE(succeeded(info));
   TargetAttr target = getTarget(kernel);
   std::vector<Candidate> candidates = listConfigs(*info, target);
-  llvm::erase_if(candidates,
-                 [](const Candidate &c) { return !c.refused.empty(); });
+  llvm::erase_if(candidates, [](const Candidate &c) { return bool(c.refused); });
   ASSERT_FALSE(candidates.empty());
   // Some forty of them, best and worst.
   size_t stride = std::max<size_t>(1, candidates.size() / 40);
   for (size_t i = 0; i < candidates.size(); i += stride) {
     LoweringConfigAttr config = candidates[i].config;
-    std::string reason;
-    FailureOr<TilePlan> plan = fits(*info, config, target, reason);
-    ASSERT_TRUE(succeeded(plan)) << reason;
+    OrRefusal<TilePlan> plan = fits(*info, config, target);
+    ASSERT_TRUE(plan) << plan.why().str();
     Footprint footprint = estimate(*info, config, *plan, target);
 
     info->root->setAttr(kConfigAttr, config);

@@ -62,8 +62,9 @@ protected:
             {b.getNamedAttr("subgroup", b.getI64IntegerAttr(subgroup))}));
     Answer answer;
     module->walk([&](linalg::LinalgOp op) {
-      FailureOr<Split> split = chooseSplit(op, target, answer.reason);
-      if (succeeded(split))
+      OrRefusal<Split> split = chooseSplit(op, target);
+      answer.reason = split.why().str();
+      if (split)
         answer = {split->parts, split->unit, split->loop, ""};
     });
     return answer;

@@ -107,17 +107,15 @@ protected:
         llvm::raw_string_ostream(name) << config;
         EXPECT_EQ(config.getStrategy(), strategy->getName()) << name;
         EXPECT_EQ(strategyOf(*info, config, attr).getName(), strategy->getName()) << name;
-        EXPECT_EQ(whyNotCarriedOut(config, attr), "") << name;
-        std::string reason;
-        FailureOr<TilePlan> plan = fits(*info, config, attr, reason);
-        if (failed(plan)) {
-          EXPECT_FALSE(reason.empty()) << name;
+        EXPECT_EQ(whyNotCarriedOut(config, attr).str(), "") << name;
+        OrRefusal<TilePlan> plan = fits(*info, config, attr);
+        if (!plan) {
+          EXPECT_FALSE(plan.why().str().empty()) << name;
           continue;
         }
         ++fitting;
-        EXPECT_TRUE(succeeded(strategyOf(*info, config, attr)
-                                  .check(*info, config, *plan, attr, reason)))
-            << name << ": " << reason;
+        Refusal why = strategyOf(*info, config, attr).check(*info, config, *plan, attr);
+        EXPECT_FALSE(why) << name << ": " << why.str();
       }
     }
     EXPECT_GT(matching, 0u);

@@ -105,57 +105,47 @@ static bool lists(TargetAttr target, StringRef fact) {
          });
 }
 
-/// The product of bytes that are not taken apart; null, and the reason, where
-/// there cannot be one.
-static linalg::GenericOp pack(RewriterBase &b, linalg::GenericOp op,
-                              const Contraction &product,
-                              const Halves operands[2], TargetAttr target,
-                              std::string &reason) {
+/// The product of bytes that are not taken apart, or why there cannot be one.
+static OrRefusal<linalg::GenericOp> pack(RewriterBase &b, linalg::GenericOp op,
+                                         const Contraction &product, const Halves operands[2],
+                                         TargetAttr target) {
   auto config = op->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
   bool isNative = lists(target, "mma");
-  if (!isNative && !(config && lists(target, "mma_emulated"))) {
-    reason = lists(target, "mma_emulated")
-                 ? target.getName().str() +
-                       " has no units for i4, and ptxas would make its instructions "
-                       "of those for bytes; a pinned 'mma' asks for them"
-                 : "no instruction of the target multiplies i4";
-    return {};
-  }
-  if (!getElementTypeOrSelf(op.getDpsInits()[0].getType()).isInteger(32)) {
-    reason = "its sums are not i32";
-    return {};
-  }
+  if (!isNative && !(config && lists(target, "mma_emulated")))
+    return refuse(Refused::Target,
+                  lists(target, "mma_emulated")
+                      ? target.getName().str() +
+                            " has no units for i4, and ptxas would make its instructions "
+                            "of those for bytes; a pinned 'mma' asks for them"
+                      : "no instruction of the target multiplies i4");
+  if (!getElementTypeOrSelf(op.getDpsInits()[0].getType()).isInteger(32))
+    return refuse(Refused::Types, "its sums are not i32");
   for (unsigned side : {0, 1}) {
     unsigned number = side ? product.b : product.a;
     AffineMap map = op.getIndexingMapsArray()[number];
     unsigned inner = map.getDimPosition(map.getNumResults() - 1);
-    if (!llvm::is_contained(product.k, inner)) {
-      reason = "two elements that share a byte of " + numberOperand(op->getOpOperand(number)) +
-               " belong to different sums; let its innermost dim be the one that is "
-               "summed (transpose the weights)";
-      return {};
-    }
-    if (product.k.size() != 1) {
-      reason = "it sums over several loops";
-      return {};
-    }
+    if (!llvm::is_contained(product.k, inner))
+      return refuse(Refused::Layout,
+                    "two elements that share a byte of " + numberOperand(op->getOpOperand(number)) +
+                        " belong to different sums; let its innermost dim be the one that is "
+                        "summed (transpose the weights)");
+    if (product.k.size() != 1)
+      return refuse(Refused::NotContraction, "it sums over several loops");
   }
   LoweringConfigAttr pinned;
   if (config) {
     pinned = packedConfig(config, product.k.front());
-    if (!pinned) {
-      reason = "it has a lowering config for another product";
-      return {};
-    }
+    if (!pinned)
+      return refuse(Refused::Pinned, "it has a lowering config for another product");
   }
   linalg::GenericOp packed = createPacked(b, op, product, operands);
   if (pinned)
     packed->setAttr(kConfigAttr, pinned);
   if (!isForMatrixUnit(cast<linalg::LinalgOp>(packed.getOperation()), target)) {
-    reason = "it has not one loop each of rows, columns and sums, or fewer than 8 "
-             "rows or columns";
     b.eraseOp(packed);
-    return {};
+    return refuse(Refused::NotContraction,
+                  "it has not one loop each of rows, columns and sums, or fewer than 8 "
+                  "rows or columns");
   }
   return packed;
 }
@@ -184,14 +174,13 @@ void tilewright::packInt4Products(func::FuncOp func) {
     }
     if (!both)
       continue;
-    std::string reason;
-    linalg::GenericOp packed = pack(b, op, *product, operands, target, reason);
+    OrRefusal<linalg::GenericOp> packed = pack(b, op, *product, operands, target);
     if (!packed) {
-      op->setAttr(kUnpackedAttr, b.getStringAttr(reason));
+      op->setAttr(kUnpackedAttr, b.getStringAttr(packed.why().str()));
       continue;
     }
     SmallVector<Value> inputs(op.getInputs());
-    b.replaceOp(op, packed);
+    b.replaceOp(op, *packed);
     // What took the bytes apart.
     for (Value input : inputs)
       if (Operation *collapse = input.getDefiningOp(); collapse && collapse->use_empty()) {

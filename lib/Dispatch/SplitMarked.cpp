@@ -90,9 +90,8 @@ private:
 // Which, and how many parts
 //===----------------------------------------------------------------------===//
 
-/// The tuple that changes nothing; on failure `reason` says what is missing.
-static FailureOr<SmallVector<TypedAttr>> identityOf(linalg::GenericOp op,
-                                                    std::string &reason) {
+/// The tuple that changes nothing, or what is missing.
+static OrRefusal<SmallVector<TypedAttr>> identityOf(linalg::GenericOp op) {
   SmallVector<TypedAttr> identity;
   size_t results = op.getNumDpsInits();
   Attribute mark = op->getAttr(kAssociativeAttr);
@@ -104,10 +103,9 @@ static FailureOr<SmallVector<TypedAttr>> identityOf(linalg::GenericOp op,
     }
     if (identity.size() == results && given.size() == results)
       return identity;
-    reason = "the identity has " + std::to_string(given.size()) +
-             " constants; one of its type is for each of the " +
-             std::to_string(results) + " results";
-    return failure();
+    return refuse(Refused::Types, "the identity has " + Twine(given.size()) +
+                                      " constants; one of its type is for each of the " +
+                                      Twine(results) + " results");
   }
   SmallVector<Operation *> combiners =
       matchCombiners(cast<linalg::LinalgOp>(op.getOperation()));
@@ -116,26 +114,29 @@ static FailureOr<SmallVector<TypedAttr>> identityOf(linalg::GenericOp op,
       identity.push_back(*neutral);
   if (identity.size() == results)
     return identity;
-  reason = "its identity is not known: the mark has to have it, a constant for each result";
-  return failure();
+  return refuse(Refused::Numerics, "its identity is not known: the mark has to have it, a "
+                                   "constant for each result");
 }
 
 /// Why the body is none that combines two tuples of results; empty if it is.
-static std::string whyNoMerge(linalg::GenericOp op) {
+static Refusal whyNoMerge(linalg::GenericOp op) {
   if (op.getNumDpsInputs() != op.getNumDpsInits())
-    return "it has " + std::to_string(op.getNumDpsInputs()) + " inputs and " +
-           std::to_string(op.getNumDpsInits()) +
-           " results; its body has to combine an element for each result with what there is "
-           "of it";
+    return refuse(
+        Refused::NotContraction,
+        "it has " + std::to_string(op.getNumDpsInputs()) + " inputs and " +
+            std::to_string(op.getNumDpsInits()) +
+            " results; its body has to combine an element for each result with what there is "
+            "of it");
   if (op.hasIndexSemantics())
-    return "its body asks for the index of a loop; compute it in front, as an input";
+    return refuse(Refused::Neighbours,
+                  "its body asks for the index of a loop; compute it in front, as an input");
   for (auto [input, init] : llvm::zip(op.getDpsInputs(), op.getDpsInits()))
     if (getElementTypeOrSelf(input.getType()) != getElementTypeOrSelf(init.getType()))
-      return "its inputs are not of the types of its results";
+      return refuse(Refused::Types, "its inputs are not of the types of its results");
   if (!llvm::all_of(op.getIndexingMapsArray(),
                     [](AffineMap map) { return map.isProjectedPermutation(); }))
-    return "it reads an input other than by its loops, each once";
-  return "";
+    return refuse(Refused::Layout, "it reads an input other than by its loops, each once");
+  return {};
 }
 
 static int64_t multiprocessors(TargetAttr target) {
@@ -419,18 +420,17 @@ static linalg::GenericOp fuseProducers(RewriterBase &b, linalg::GenericOp op) {
 }
 
 void tilewright::splitMarked(RewriterBase &b, linalg::GenericOp op, TargetAttr target) {
-  auto leave = [&](const std::string &why) {
-    op.emitRemark() << "takes its terms one by one, though it is marked '"
-                    << kAssociativeAttr << "': " << why;
+  auto leave = [&](const Refusal &why) {
+    op.emitRemark() << "takes its terms one by one, though it is marked '" << kAssociativeAttr
+                    << "': " << why.str();
     op->removeAttr(kAssociativeAttr);
   };
   Marked marked;
-  std::string reason = whyNoMerge(op);
-  FailureOr<SmallVector<TypedAttr>> identity = failure();
-  if (reason.empty())
-    identity = identityOf(op, reason);
-  if (failed(identity))
-    return leave(reason);
+  if (Refusal why = whyNoMerge(op))
+    return leave(why);
+  OrRefusal<SmallVector<TypedAttr>> identity = identityOf(op);
+  if (!identity)
+    return leave(identity.why());
   marked.op = op;
   marked.identity = *identity;
   // Reductions that have a form of their own need no parts from here.

@@ -20,6 +20,7 @@
 #include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Dialect/UserNames.h"
 #include "tilewright/Dispatch/Dispatch.h"
+#include "tilewright/Support/Refusal.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -97,38 +98,33 @@ static bool matchWindows(Convolution &conv, ArrayRef<utils::IteratorType> kinds)
   return found == 2;
 }
 
-/// The convolution that `op` is, or why it is computed as ever; without a reason it is
+/// The convolution that `op` is, or why it is computed as ever; of kind Unrelated where it is
 /// none.
-static std::optional<Convolution> matchConvolution(linalg::GenericOp op,
-                                                   std::string &reason) {
+static OrRefusal<Convolution> matchConvolution(linalg::GenericOp op) {
   std::optional<Contraction> product = matchProduct(op);
   Convolution conv;
   conv.op = op;
   if (!product || !op.hasPureTensorSemantics())
-    return std::nullopt;
+    return refuse(Refused::Unrelated, "");
   if (!findWindows(conv, product->a)) {
     std::swap(product->a, product->b);
     std::swap(product->m, product->n);
     if (!findWindows(conv, product->a))
-      return std::nullopt;
+      return refuse(Refused::Unrelated, "");
   }
   conv.image = product->a, conv.filter = product->b;
   conv.extents = op.getStaticLoopRanges();
-  auto refuse = [&](const Twine &why) {
-    reason = why.str();
-    return std::nullopt;
-  };
   for (Value operand : op->getOperands())
     if (!getElementTypeOrSelf(operand.getType()).isF32())
-      return refuse("it is not of f32");
+      return refuse(Refused::Types, "it is not of f32");
   if (op->hasAttr(kConfigAttr))
-    return refuse("a lowering config is pinned on it");
+    return refuse(Refused::Pinned, "a lowering config is pinned on it");
   if (llvm::any_of(conv.extents, ShapedType::isDynamic))
-    return refuse("its sizes are not static");
+    return refuse(Refused::DynamicExtents, "its sizes are not static");
   if (!matchWindows(conv, op.getIteratorTypesArray()))
-    return refuse("its windows are not 3 x 3 with steps of one");
+    return refuse(Refused::Extents, "its windows are not 3 x 3 with steps of one");
   if (!product->batch.empty())
-    return refuse("its filters are in groups");
+    return refuse(Refused::NotContraction, "its filters are in groups");
   auto others = [](ArrayRef<unsigned> loops, ArrayRef<unsigned> without) {
     return LoopList(llvm::make_filter_range(
         loops, [&](unsigned loop) { return !llvm::is_contained(without, loop); }));
@@ -143,20 +139,22 @@ static std::optional<Convolution> matchConvolution(linalg::GenericOp op,
     return result;
   };
   if (conv.extents[conv.places[0]] % 2 || conv.extents[conv.places[1]] % 2)
-    return refuse("rows or columns of its result are odd");
+    return refuse(Refused::Extents, "rows or columns of its result are odd");
   if (count(conv.channels) < kLeastChannels || count(conv.filters) < kLeastChannels)
-    return refuse("it has fewer than " + Twine(kLeastChannels) + " channels or filters");
+    return refuse(Refused::NotProfitable,
+                  "it has fewer than " + Twine(kLeastChannels) + " channels or filters");
   AffineMap image = op.getMatchingIndexingMap(op.getDpsInputOperand(conv.image));
   AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
   auto isLast = [](AffineMap map, ArrayRef<unsigned> loops) {
     return llvm::is_contained(loops, map.getDimPosition(map.getNumResults() - 1));
   };
   if (!isLast(image, conv.channels) || !isLast(result, conv.filters))
-    return refuse("channels are not innermost in its image and its result");
+    return refuse(Refused::Layout, "channels are not innermost in its image and its result");
   int64_t tiles = count(conv.batch) * count(conv.places) / 4;
   if (tiles < kLeastTiles && !isLoaded(op.getDpsInputs()[conv.filter]))
-    return refuse("its filters are no constants, and it has fewer than " +
-                  Twine(kLeastTiles) + " tiles of 2 x 2 to transform them for");
+    return refuse(Refused::NotProfitable, "its filters are no constants, and it has fewer than " +
+                                              Twine(kLeastTiles) +
+                                              " tiles of 2 x 2 to transform them for");
   return conv;
 }
 
@@ -342,16 +340,16 @@ struct WinogradPass : tilewright::impl::WinogradPassBase<WinogradPass> {
     SmallVector<linalg::GenericOp> ops;
     func.walk([&](linalg::GenericOp op) { ops.push_back(op); });
     for (linalg::GenericOp op : ops) {
-      std::string reason;
-      std::optional<Convolution> conv = matchConvolution(op, reason);
-      if (!conv && reason.empty())
+      OrRefusal<Convolution> conv = matchConvolution(op);
+      if (!conv && conv.why().getKind() == Refused::Unrelated)
         continue;
       auto line = op.getLoc()->findInstanceOf<FileLineColLoc>();
       std::string name = nameOp(op).str();
       if (line)
         name += " (line " + std::to_string(line.getLine()) + ")";
-      addExplanation(func, conv ? name + " is computed by Winograd's F(2 x 2, 3 x 3)"
-                                : name + " is not computed by Winograd's method: " + reason);
+      addExplanation(func,
+                     conv ? name + " is computed by Winograd's F(2 x 2, 3 x 3)"
+                          : name + " is not computed by Winograd's method: " + conv.why().str());
       if (conv)
         written.insert(Writer(rewriter, *conv).write());
     }

@@ -27,8 +27,8 @@ using namespace mlir;
 using namespace tilewright;
 
 /// Only loops, loads, stores and what is computed between them.
-std::optional<Refusal> NestRaiser::checkOps() {
-  std::optional<Refusal> refusal;
+std::optional<NestRefusal> NestRaiser::checkOps() {
+  std::optional<NestRefusal> refusal;
   nest->walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (isa<affine::AffineForOp, scf::ForOp>(op)) {
       if (llvm::all_of(op->getResultTypes(), [](Type type) { return type.isIntOrFloat(); }))
@@ -114,7 +114,7 @@ void NestRaiser::dropStandIns() {
 }
 
 /// scf.for, memref.load and memref.store as those of affine; all loops from 0 by 1.
-std::optional<Refusal> NestRaiser::toAffine() {
+std::optional<NestRefusal> NestRaiser::toAffine() {
   SmallVector<scf::ForOp> loops;
   nest->walk<WalkOrder::PreOrder>([&](scf::ForOp loop) { loops.push_back(loop); });
   auto mapOf = [&](ValueRange values, SmallVectorImpl<Value> &operands) {
@@ -177,7 +177,7 @@ std::optional<Refusal> NestRaiser::toAffine() {
                                     store.getMemRef(), map, operands);
     op->erase();
   }
-  if (std::optional<Refusal> refusal = selectValues())
+  if (std::optional<NestRefusal> refusal = selectValues())
     return refusal;
   // Loops of one iteration stay: one of them may be the nest. So do those that begin where
   // another loop says: what they store would be along a diagonal.
@@ -198,7 +198,7 @@ std::optional<Refusal> NestRaiser::toAffine() {
 ///   %r = affine.for %k iter_args(%s = %z) { …; affine.yield %t }
 /// becomes
 ///   store %z, %m[%i]; affine.for %k { %s = load %m[%i]; …; store %t, %m[%i] }; %r = load %m[%i]
-std::optional<Refusal> NestRaiser::keepCarried() {
+std::optional<NestRefusal> NestRaiser::keepCarried() {
   SmallVector<affine::AffineForOp> carrying;
   nest->walk<WalkOrder::PreOrder>([&](affine::AffineForOp loop) {
     if (loop.getNumResults())
@@ -211,7 +211,7 @@ std::optional<Refusal> NestRaiser::keepCarried() {
       if (auto outer = dyn_cast<affine::AffineForOp>(op))
         around.insert(around.begin(), outer);
     b.setInsertionPoint(nest);
-    if (std::optional<Refusal> refusal = setTrips(around))
+    if (std::optional<NestRefusal> refusal = setTrips(around))
       return refusal;
     // Also where no iteration ever stores one.
     for (OpFoldResult &trip : trips)
@@ -261,7 +261,7 @@ std::optional<Refusal> NestRaiser::keepCarried() {
   return std::nullopt;
 }
 
-std::optional<Refusal> NestRaiser::setTrips(ArrayRef<affine::AffineForOp> loops) {
+std::optional<NestRefusal> NestRaiser::setTrips(ArrayRef<affine::AffineForOp> loops) {
   trips.clear();
   for (affine::AffineForOp loop : loops) {
     AffineMap map = loop.getUpperBoundMap();

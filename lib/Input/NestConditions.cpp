@@ -161,7 +161,7 @@ void NestRaiser::splitConditions() {
 
 /// Conditions that give values are choices between what both branches compute. A load in a
 /// branch reads wherever its loops are.
-std::optional<Refusal> NestRaiser::selectValues() {
+std::optional<NestRefusal> NestRaiser::selectValues() {
   SmallVector<scf::IfOp> ifs;
   nest->walk([&](scf::IfOp op) {
     if (op.getNumResults())
@@ -192,7 +192,7 @@ std::optional<Refusal> NestRaiser::selectValues() {
 }
 
 /// Dependences as if conditions of scf always held, which upstream's analysis does not know.
-std::optional<Refusal> NestRaiser::checkDependences() {
+std::optional<NestRefusal> NestRaiser::checkDependences() {
   b.setInsertionPoint(nest);
   Operation *copy = b.clone(*nest);
   copies.push_back(copy);

@@ -8,13 +8,14 @@
 #define TILEWRIGHT_LIB_INPUT_NESTRAISER_H
 
 #include "LoopStatements.h"
+#include "tilewright/Support/Refusal.h"
 
 #include "mlir/IR/IRMapping.h"
 
 namespace tilewright {
 
 /// Why a nest stays as it is, where, and what else has to do with it.
-struct Refusal {
+struct NestRefusal {
   mlir::Operation *op;
   std::string reason;
   mlir::Operation *other = nullptr;
@@ -49,16 +50,16 @@ public:
   bool isDependence = false;
 
 private:
-  std::optional<Refusal> refuse(mlir::Operation *op, const llvm::Twine &reason,
-                                mlir::Operation *other = nullptr) {
-    return Refusal{op, reason.str(), other};
+  std::optional<NestRefusal> refuse(mlir::Operation *op, const llvm::Twine &reason,
+                                    mlir::Operation *other = nullptr) {
+    return NestRefusal{op, reason.str(), other};
   }
-  std::optional<Refusal> checkOps();
-  std::optional<Refusal> toAffine();
+  std::optional<NestRefusal> checkOps();
+  std::optional<NestRefusal> toAffine();
   std::optional<mlir::AffineExpr> exprOf(mlir::Value value,
                                          llvm::SmallVectorImpl<mlir::Value> &operands);
-  std::optional<Refusal> setTrips(llvm::ArrayRef<mlir::affine::AffineForOp> loops);
-  std::optional<Refusal> keepCarried();
+  std::optional<NestRefusal> setTrips(llvm::ArrayRef<mlir::affine::AffineForOp> loops);
+  std::optional<NestRefusal> keepCarried();
   mlir::Value standInFor(mlir::Value value);
   void dropStandIns();
 
@@ -68,8 +69,8 @@ private:
                       llvm::SmallVectorImpl<bool> &equalities,
                       llvm::SmallVectorImpl<mlir::Value> &operands);
   void splitConditions();
-  std::optional<Refusal> selectValues();
-  std::optional<Refusal> checkDependences();
+  std::optional<NestRefusal> selectValues();
+  std::optional<NestRefusal> checkDependences();
 
   // NestRectangles.cpp
   using DoneSet = llvm::SmallDenseSet<std::pair<mlir::Operation *, unsigned>>;
@@ -81,17 +82,16 @@ private:
   void narrowByConditions(Statement &statement, DoneSet &done);
   void collectConditions(Statement &statement, const DoneSet &done);
   bool isNatural(mlir::AffineExpr expr, llvm::ArrayRef<mlir::Value> operands);
-  std::optional<Refusal> narrowByMemref(mlir::Operation *access, Statement &statement);
-  std::optional<Refusal> isolate(Statement &statement);
+  std::optional<NestRefusal> narrowByMemref(mlir::Operation *access, Statement &statement);
+  std::optional<NestRefusal> isolate(Statement &statement);
 
   mlir::OpFoldResult offsetOf(mlir::Value memref, int64_t dim, mlir::AffineMap offset,
                               llvm::SmallVector<mlir::OpFoldResult> inputs,
                               mlir::OpFoldResult size);
-  mlir::FailureOr<AccessView> viewOf(mlir::Operation *access, Statement &statement,
-                                     bool isStore, std::string &reason);
+  OrRefusal<AccessView> viewOf(mlir::Operation *access, Statement &statement, bool isStore);
   void addWindow(Statement &statement, llvm::SmallVectorImpl<mlir::Value> &inputs,
                  llvm::SmallVectorImpl<mlir::AffineMap> &maps);
-  std::optional<Refusal> build(Statement &statement);
+  std::optional<NestRefusal> build(Statement &statement);
   void buildBody(Statement &statement, const mlir::IRMapping &loads, mlir::Value old,
                  mlir::OpBuilder &b, mlir::Location loc);
 

@@ -284,7 +284,7 @@ bool NestRaiser::isNatural(AffineExpr expr, ArrayRef<Value> operands) {
 
 /// Loops do not reach beyond what is stored or loaded. Where they would, the condition does
 /// not hold, since it is around the access, too.
-std::optional<Refusal> NestRaiser::narrowByMemref(Operation *access, Statement &statement) {
+std::optional<NestRefusal> NestRaiser::narrowByMemref(Operation *access, Statement &statement) {
   Value memref = affine::MemRefAccess(access).memref;
   auto type = cast<MemRefType>(memref.getType());
   bool always = access->hasAttr(kAlwaysLoaded);
@@ -346,7 +346,7 @@ static bool isConditional(Operation *op, Operation *nest) {
 }
 
 /// The statement in a nest of its own, which is a rectangle.
-std::optional<Refusal> NestRaiser::isolate(Statement &statement) {
+std::optional<NestRefusal> NestRaiser::isolate(Statement &statement) {
   IRMapping mapping;
   b.setInsertionPoint(nest);
   Operation *copy = b.clone(*nest, mapping);
@@ -366,7 +366,7 @@ std::optional<Refusal> NestRaiser::isolate(Statement &statement) {
       accesses.push_back(op);
   for (Operation *access : accesses)
     if (access->hasAttr(kAlwaysLoaded) || isConditional(access, copy))
-      if (std::optional<Refusal> refusal = narrowByMemref(access, statement))
+      if (std::optional<NestRefusal> refusal = narrowByMemref(access, statement))
         return refusal;
   statement = statementOf(store, copy);
   collectConditions(statement, done);

@@ -67,8 +67,7 @@ OpFoldResult NestRaiser::offsetOf(Value memref, int64_t dim, AffineMap offset,
       {begin});
 }
 
-FailureOr<AccessView> NestRaiser::viewOf(Operation *access, Statement &statement,
-                                            bool isStore, std::string &reason) {
+OrRefusal<AccessView> NestRaiser::viewOf(Operation *access, Statement &statement, bool isStore) {
   Location loc = access->getLoc();
   affine::MemRefAccess at(access);
   affine::AffineValueMap places;
@@ -81,15 +80,11 @@ FailureOr<AccessView> NestRaiser::viewOf(Operation *access, Statement &statement
   SmallVector<AffineExpr> results;
   llvm::SmallDenseSet<unsigned> used;
   bool whole = true;
-  auto fail = [&](const Twine &why) {
-    reason = why.str();
-    return failure();
-  };
   for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
     SmallVector<int64_t> flat;
     if (failed(getFlattenedAffineExpr(expr, map.getNumDims(), map.getNumSymbols(), &flat)) ||
         flat.size() != map.getNumInputs() + 1)
-      return fail("is at a place that is no sum of multiples of loops");
+      return Refusal(Refused::Layout, "is at a place that is no sum of multiples of loops");
     AffineExpr offset = b.getAffineConstantExpr(flat.back()), place;
     SmallVector<std::pair<unsigned, int64_t>> terms;
     for (unsigned input = 0; input < map.getNumInputs(); ++input) {
@@ -100,7 +95,7 @@ FailureOr<AccessView> NestRaiser::viewOf(Operation *access, Statement &statement
       if (loop == statement.loops.end())
         offset = offset + b.getAffineSymbolExpr(input) * flat[input];
       else if (flat[input] < 0)
-        return fail("goes backwards along a loop");
+        return Refusal(Refused::Layout, "goes backwards along a loop");
       else if (flat[input])
         terms.push_back({unsigned(loop - statement.loops.begin()), flat[input]});
     }
@@ -114,7 +109,8 @@ FailureOr<AccessView> NestRaiser::viewOf(Operation *access, Statement &statement
     }
     kept.push_back(dim);
     if (isStore && (terms.size() > 1 || !used.insert(terms.front().first).second))
-      return fail("stores at a place that several iterations share, or along a diagonal");
+      return Refusal(Refused::Neighbours,
+                     "stores at a place that several iterations share, or along a diagonal");
     if (terms.size() == 1) {
       auto [loop, stride] = terms.front();
       strides[dim] = b.getIndexAttr(stride);
@@ -267,24 +263,23 @@ void NestRaiser::addWindow(Statement &statement, SmallVectorImpl<Value> &inputs,
               AffineMap::get(statement.loops.size(), 0, places, b.getContext()));
 }
 
-std::optional<Refusal> NestRaiser::build(Statement &statement) {
+std::optional<NestRefusal> NestRaiser::build(Statement &statement) {
   conditions.clear();
   if (!isRectangle(statement))
-    if (std::optional<Refusal> refusal = isolate(statement))
+    if (std::optional<NestRefusal> refusal = isolate(statement))
       return refusal;
   Operation *store = statement.store;
   b.setInsertionPoint(nest);
-  if (std::optional<Refusal> refusal = setTrips(statement.loops))
+  if (std::optional<NestRefusal> refusal = setTrips(statement.loops))
     return refusal;
   if (llvm::any_of(trips, [](OpFoldResult trip) {
         std::optional<int64_t> count = getConstantIntValue(trip);
         return count && *count <= 0;
       }))
     return std::nullopt;
-  std::string reason;
-  FailureOr<AccessView> out = viewOf(store, statement, /*isStore=*/true, reason);
-  if (failed(out))
-    return refuse(store, reason);
+  OrRefusal<AccessView> out = viewOf(store, statement, /*isStore=*/true);
+  if (!out)
+    return refuse(store, out.why().str());
   SmallVector<Value> inputs;
   SmallVector<AffineMap> maps;
   SmallVector<std::pair<Value, int64_t>> loads;
@@ -298,9 +293,9 @@ std::optional<Refusal> NestRaiser::build(Statement &statement) {
       loads.push_back({load, -1});
       continue;
     }
-    FailureOr<AccessView> in = viewOf(load, statement, /*isStore=*/false, reason);
-    if (failed(in))
-      return refuse(load, reason);
+    OrRefusal<AccessView> in = viewOf(load, statement, /*isStore=*/false);
+    if (!in)
+      return refuse(load, in.why().str());
     // Elsewhere in what is stored: as it was before.
     if (rootOf(load.getMemRef()) == rootOf(statement.store.getMemRef())) {
       auto type = cast<MemRefType>(in->memref.getType());
@@ -349,7 +344,7 @@ std::optional<Refusal> NestRaiser::build(Statement &statement) {
 
 LogicalResult NestRaiser::run() {
   Operation *original = nest;
-  std::optional<Refusal> refusal = checkOps();
+  std::optional<NestRefusal> refusal = checkOps();
   bool isHost = isa<scf::ForOp>(original);
   // A loop around kernels and calls is the host's, and no nest of loads and stores.
   if (refusal && isHost && !isa<scf::ForOp, affine::AffineForOp>(refusal->op))

@@ -56,7 +56,7 @@ void tilewright::collectKernelLines(ModuleOp program,
     }
     if (!lines.empty() || !original)
       into.push_back({program.getName().value_or("").str(),
-                      kernel.getName().str(), std::move(lines), {}, {}});
+                      kernel.getName().str(), std::move(lines), {}, {}, {}});
   }
 }
 
@@ -73,7 +73,11 @@ void tilewright::collectConfigs(ModuleOp program,
     if (base && base->getAttr(kConfigsAttr) == kernel->getAttr(kConfigsAttr))
       continue;
     into.push_back({program.getName().value_or("").str(), kernel.getName().str(),
-                    getLines(kernel, kConfigsAttr), {}, {}});
+                    getLines(kernel, kConfigsAttr), {}, {}, {}});
+    if (auto refused = kernel->getAttrOfType<DictionaryAttr>(kRefusedAttr))
+      for (NamedAttribute entry : refused)
+        into.back().refused.push_back(
+            {entry.getName().str(), cast<IntegerAttr>(entry.getValue()).getInt()});
     if (auto problem = kernel->getAttrOfType<DictionaryAttr>(kProblemAttr)) {
       for (NamedAttribute entry : problem.getAs<DictionaryAttr>("problem"))
         into.back().problem.push_back(

@@ -30,8 +30,9 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/raw_ostream.h"
+
+#include <map>
 
 using namespace mlir;
 using namespace tilewright;
@@ -47,31 +48,37 @@ static std::string toString(Attribute attribute) {
   return text;
 }
 
-/// One line per kind of refusal: the first candidate of it, and how many more.
+/// One line for each kind of refusal of a strategy: its first candidate, and how many more.
 static void explainRefusals(ArrayRef<Candidate> candidates,
                             SmallVectorImpl<std::string> &explain) {
-  // Reasons differ in their numbers only.
-  auto kindOf = [](StringRef reason) {
-    std::string kind = reason.str();
-    llvm::erase_if(kind, [](char c) { return llvm::isDigit(c); });
-    return kind;
+  auto keyOf = [](const Candidate &candidate) {
+    return std::pair(candidate.config.getStrategy(), candidate.refused.getKind());
   };
-  llvm::StringMap<unsigned> count;
+  std::map<std::pair<Strategy, Refused>, unsigned> count;
   for (const Candidate &candidate : candidates)
     if (candidate.refused)
-      ++count[kindOf(candidate.refused.str())];
+      ++count[keyOf(candidate)];
   for (const Candidate &candidate : candidates) {
-    if (!candidate.refused)
-      continue;
-    unsigned &times = count[kindOf(candidate.refused.str())];
+    unsigned times = candidate.refused ? std::exchange(count[keyOf(candidate)], 0) : 0;
     if (times == 0)
       continue;
-    std::string line = "refused " + toString(candidate.config) + ": " + candidate.refused.str();
+    std::string line =
+        "refused " + toString(candidate.config) + ": " + candidate.refused.str();
     if (times > 1)
       line += " (and " + std::to_string(times - 1) + " more like it)";
     explain.push_back(line);
-    times = 0;
   }
+}
+
+DictionaryAttr tilewright::countByKind(MLIRContext *context, ArrayRef<Refusal> refusals) {
+  std::map<Refused, int64_t> count;
+  for (const Refusal &refusal : refusals)
+    ++count[refusal.getKind()];
+  Builder b(context);
+  SmallVector<NamedAttribute> entries;
+  for (auto [kind, times] : count)
+    entries.push_back(b.getNamedAttr(nameOf(kind), b.getI64IntegerAttr(times)));
+  return b.getDictionaryAttr(entries);
 }
 
 /// Why a product is not on matrix units.
@@ -435,9 +442,13 @@ LogicalResult tilewright::configureKernel(func::FuncOp kernel, bool listAll) {
   kernel->setAttr(kExplainAttr, b.getArrayAttr(lines));
   if (listAll) {
     SmallVector<Attribute> fitting;
+    SmallVector<Refusal> refused;
     for (const Candidate &candidate : candidates)
-      if (!candidate.refused)
+      if (candidate.refused)
+        refused.push_back(candidate.refused);
+      else
         fitting.push_back(candidate.config);
+    kernel->setAttr(kRefusedAttr, countByKind(kernel.getContext(), refused));
     kernel->setAttr(kConfigsAttr, b.getArrayAttr(fitting));
     recordProblem(kernel, describeProblem(*info), describeShape(*info));
   }

@@ -12,7 +12,7 @@
 
 // CHECK:      "configs":["#tilewright.lowering_config<strategy = simt_contraction
 // CHECK-SAME: "explain":["strategy simt_contraction
-// CHECK-SAME: "kernel":"f_matmul_0","problem":{"layout":"ac,cb->ab","op":"mulf,addf","types":"f32,f32,f32->f32"},"program":"cuda_sm_80","shape":[64,-1,96]
+// CHECK-SAME: "kernel":"f_matmul_0","problem":{"layout":"ac,cb->ab","op":"mulf,addf","types":"f32,f32,f32->f32"},"program":"cuda_sm_80","refused":{"registers":[[#]]},"shape":[64,-1,96]
 // CHECK-NEXT: {"diagnostics":"","id":2,"ok":true,"seconds":
 // CHECK-NEXT: {"diagnostics":"{{.*}}error: a lowering config is given for kernel 'g'{{.*}}","id":3,"ok":false
 // CHECK-NEXT: {"diagnostics":"error: {{.*}}Invalid JSON{{.*}}","ok":false

@@ -24,6 +24,9 @@ static json::Array listKernels(const CompileResult &result) {
     json::Object problem;
     for (const auto &[name, value] : listed.problem)
       problem[name] = value;
+    json::Object refused;
+    for (const auto &[kind, times] : listed.refused)
+      refused[kind] = times;
     json::Array explain;
     for (const KernelExplanation &said : result.explanation)
       if (said.program == listed.program && said.kernel == listed.kernel)
@@ -33,6 +36,7 @@ static json::Array listKernels(const CompileResult &result) {
                                    {"problem", std::move(problem)},
                                    {"shape", json::Array(listed.shape)},
                                    {"configs", json::Array(listed.lines)},
+                                   {"refused", std::move(refused)},
                                    {"explain", std::move(explain)}});
   }
   return kernels;

@@ -20,7 +20,8 @@
 ///   {"id": 8, "input": "p.mlir", "list": true}
 ///   -> {…, "kernels": [{"program": "cuda_sm_80", "kernel": "main_matmul_0",
 ///        "problem": {…}, "shape": [512, 512, 512], "configs": ["#tilewright…",
-///        …], "explain": ["strategy …", "refused …"]}]}
+///        …], "refused": {"shared_memory": 120, "registers": 33},
+///        "explain": ["strategy …", "refused …"]}]}
 ///
 /// "configs" is as in the file of --config. With --resources a reply has
 /// "resources", what each CUDA kernel takes. A line that is no request is

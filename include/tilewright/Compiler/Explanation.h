@@ -23,6 +23,8 @@ struct KernelExplanation {
   /// With the configs: what a tuning database knows the kernel by.
   std::vector<std::pair<std::string, std::string>> problem;
   std::vector<int64_t> shape; // -1: dynamic
+  /// How many candidates were refused, by the kind of what stands against them.
+  std::vector<std::pair<std::string, int64_t>> refused;
 };
 
 /// A value that an op, a kernel or a result takes.

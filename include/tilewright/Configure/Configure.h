@@ -25,6 +25,9 @@ namespace tilewright {
 /// Attribute of a kernel: with `listConfigs` every config that fits, best first.
 inline constexpr llvm::StringLiteral kConfigsAttr = "tilewright.configs";
 
+/// Beside it, how many candidates were refused, by kinds: a dictionary of integers.
+inline constexpr llvm::StringLiteral kRefusedAttr = "tilewright.refused";
+
 /// Attribute of a configured kernel for a GPU: what its config was admitted for, a
 /// dictionary of integers, `threads` of a block, `shared_bytes`, and `registers` of a
 /// thread (of 32 bits).
@@ -48,6 +51,9 @@ struct Candidate {
 /// ones in the order in which they were tried. At least one fits any target
 /// with the facts that Target.h demands.
 std::vector<Candidate> listConfigs(const KernelInfo &info, TargetAttr target);
+
+/// What `kRefusedAttr` says of these refusals.
+mlir::DictionaryAttr countByKind(mlir::MLIRContext *context, llvm::ArrayRef<Refusal> refusals);
 
 /// Configures one kernel; emits an error and fails where that is impossible.
 mlir::LogicalResult configureKernel(mlir::func::FuncOp kernel,

@@ -373,13 +373,17 @@ OrRefusal<LoweringConfigAttr> tilewright::chooseAttentionConfig(AttentionOp op, 
   return first;
 }
 
-/// The configs that fit, in the order of preference.
-static ArrayAttr listFitting(AttentionOp op, TargetAttr target) {
+/// Lists on the kernel the configs that fit, in the order of preference, and counts the others.
+static void recordConfigs(func::FuncOp kernel, AttentionOp op, TargetAttr target) {
   SmallVector<Attribute> fitting;
+  SmallVector<Refusal> refused;
   for (LoweringConfigAttr config : listAttentionConfigs(op, target, /*anyFragments=*/false))
-    if (planAttention(op, config, target))
+    if (OrRefusal<AttentionPlan> plan = planAttention(op, config, target))
       fitting.push_back(config);
-  return ArrayAttr::get(op.getContext(), fitting);
+    else
+      refused.push_back(plan.why());
+  kernel->setAttr(kConfigsAttr, ArrayAttr::get(op.getContext(), fitting));
+  kernel->setAttr(kRefusedAttr, countByKind(op.getContext(), refused));
 }
 
 /// What was measured for the op's problem; null, and a remark and a line that say why,
@@ -428,7 +432,7 @@ LogicalResult tilewright::configureAttention(func::FuncOp kernel, AttentionOp op
     config = *chosen;
   }
   if (listAll) {
-    kernel->setAttr(kConfigsAttr, listFitting(op, target));
+    recordConfigs(kernel, op, target);
     recordProblem(kernel, describeProblem(op), describeShape(op));
   }
 

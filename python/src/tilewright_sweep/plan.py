@@ -47,6 +47,9 @@ def describe_space(problem, kernel, chosen):
         f"{problem['name']}: {kernel['program']} {kernel['kernel']}: {len(kernel['configs'])} configs fit, "
         f"{chosen + 1} are candidates"
     ]
+    refused = sorted(kernel["refused"].items(), key=lambda item: (-item[1], item[0]))
+    if refused:
+        lines.append(f"    {sum(kernel['refused'].values())} refused: " + ", ".join(f"{count} {kind}" for kind, count in refused))
     lines += [f"    {line}" for line in kernel["explain"] if line.startswith(("refused ", "not on matrix units"))]
     return "\n".join(lines)
 

@@ -12,6 +12,7 @@
 
 #include "Bound.h"
 #include "CostModel.h"
+#include "Remarks.h"
 #include "Strategy.h"
 #include "tilewright/Analysis/Instructions.h"
 #include "tilewright/Configure/Attention.h"
@@ -132,8 +133,10 @@ static LogicalResult checkMatrixUnit(const KernelInfo &info,
                                                                "matrix-unit")))
     return root->emitOpError() << "is not on matrix units, which are required: " << why.str();
   // Where there are none to be had, nobody asks.
-  if (target.getFacts().contains("mma") || target.getBackend() == "spirv")
+  if (target.getFacts().contains("mma") || target.getBackend() == "spirv") {
     explain.push_back("not on matrix units: " + why.str());
+    remarkMissed(info.kernel, root, "matrix-units", why);
+  }
   return success();
 }
 

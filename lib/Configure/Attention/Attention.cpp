@@ -17,6 +17,7 @@
 #include "AttentionWarpgroups.h"
 #include "CostModel.h"
 #include "Fields.h"
+#include "Remarks.h"
 #include "tilewright/Configure/Configure.h"
 #include "tilewright/Configure/Pins.h"
 #include "tilewright/Configure/Tuning.h"
@@ -211,13 +212,16 @@ OrRefusal<AttentionPlan> tilewright::planAttention(AttentionOp op, LoweringConfi
   if (instruction && !instruction->opaque && plan.registers > registers)
     return refuse(Refused::Registers, "needs " + Twine(plan.registers) +
                                           " registers per thread; the target has " +
-                                          Twine(registers));
-  if (plan.shared > target.getFact("shared_memory"))
+                                          Twine(registers))
+        .of(plan.registers, registers);
+  if (int64_t most = target.getFact("shared_memory"); plan.shared > most)
     return refuse(Refused::SharedMemory, "needs " + Twine(plan.shared) +
                                              " bytes of shared memory; the target has " +
-                                             Twine(target.getFact("shared_memory")));
-  if (plan.threads > target.getFact("max_threads", 1024))
-    return refuse(Refused::Threads, "needs " + Twine(plan.threads) + " threads");
+                                             Twine(most))
+        .of(plan.shared, most);
+  if (int64_t most = target.getFact("max_threads", 1024); plan.threads > most)
+    return refuse(Refused::Threads, "needs " + Twine(plan.threads) + " threads")
+        .of(plan.threads, most);
   return plan;
 }
 
@@ -449,8 +453,10 @@ LogicalResult tilewright::configureAttention(func::FuncOp kernel, AttentionOp op
         " long, by blocks of their own; a second kernel combines their results by "
         "log-sum-exp"));
   else if (!op->hasAttr(kConfigAttr))
-    if (OrRefusal<KeySplit> split = chooseKeySplit(op, target); !split)
+    if (OrRefusal<KeySplit> split = chooseKeySplit(op, target); !split) {
       lines.push_back(b.getStringAttr("keys are not taken in parts: " + split.why().str()));
+      remarkMissed(kernel, op, "key-parts", split.why());
+    }
   op->setAttr(kConfigAttr, config);
   OrRefusal<AttentionPlan> plan = planAttention(op, config, target);
   if (plan && plan->subgroup > 1) {
@@ -483,8 +489,10 @@ LogicalResult tilewright::configureAttention(func::FuncOp kernel, AttentionOp op
     if (Refusal why = whyNotPersistent(op, target, config.getBlock()[0]))
       lines.push_back(b.getStringAttr("a block computes one tile: " + why.str()));
   if (target.has("warpgroup_mma") && !pinned && !config.hasRoles())
-    if (Refusal why = whyNotByWarpgroups(op, target))
+    if (Refusal why = whyNotByWarpgroups(op, target)) {
       lines.push_back(b.getStringAttr("not by warpgroups: " + why.str()));
+      remarkMissed(kernel, op, "warpgroups", why);
+    }
   if (config.getMma() && target.getFact("subgroup", 1) <= 1)
     lines.push_back(b.getStringAttr(
         "multiplied by '" + config.getMma().getValue() +

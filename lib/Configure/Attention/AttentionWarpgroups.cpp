@@ -192,10 +192,11 @@ tilewright::planAttentionByWarpgroups(AttentionOp op, LoweringConfigAttr config,
                                           "registers of scores, their powers and the result"))
     return why;
   plan.shared = sharedBytes(op, config, plan, groups);
-  if (plan.shared > target.getFact("shared_memory"))
+  if (int64_t most = target.getFact("shared_memory"); plan.shared > most)
     return refuse(Refused::SharedMemory, "needs " + Twine(plan.shared) +
                                              " bytes of shared memory; the target has " +
-                                             Twine(target.getFact("shared_memory")));
+                                             Twine(most))
+        .of(plan.shared, most);
   return plan;
 }
 

@@ -134,7 +134,8 @@ Refusal RingedMma::checkTiles(const KernelInfo &info, LoweringConfigAttr config,
   if (sums + kBesideSums > most)
     return refuse(Refused::Registers, "a thread has " + Twine(sums) +
                                           " registers of sums and needs " + Twine(kBesideSums) +
-                                          " beside them, but has " + Twine(most));
+                                          " beside them, but has " + Twine(most))
+        .of(sums + kBesideSums, most);
   return {};
 }
 

@@ -37,7 +37,8 @@ Refusal tilewright::whyNotEnoughRegisters(LoweringConfigAttr config, int64_t gro
   if (held + kBesideSums > own)
     return refuse(Refused::Registers, "a thread has " + text(held) + " " + what.str() +
                                           " and needs " + text(kBesideSums) +
-                                          " registers beside them, but has " + text(own));
+                                          " registers beside them, but has " + text(own))
+        .of(held + kBesideSums, own);
   if (asked.empty())
     return {};
   if (groups == 1)
@@ -49,7 +50,8 @@ Refusal tilewright::whyNotEnoughRegisters(LoweringConfigAttr config, int64_t gro
   if (all > each * threads)
     return refuse(Refused::Registers, "'registers' asks for " + text(all) +
                                           " in all; the block of " + text(threads) +
-                                          " threads starts with " + text(each * threads));
+                                          " threads starts with " + text(each * threads))
+        .of(all, each * threads);
   if (asked[0] > each || asked[1] < each)
     return refuse(Refused::Registers,
                   "'registers' must take from the " + text(each) +

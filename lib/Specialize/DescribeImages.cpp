@@ -25,9 +25,8 @@ namespace {
 
 class ImageDescriber {
 public:
-  ImageDescriber(Im2colOp windows, BlockArgument argument, AffineMap read,
-                 ArrayRef<unsigned> loops, std::string &why)
-      : windows(windows), argument(argument), read(read), loops(loops), why(why),
+  ImageDescriber(Im2colOp windows, BlockArgument argument, AffineMap read, ArrayRef<unsigned> loops)
+      : windows(windows), argument(argument), read(read), loops(loops),
         pad(getPad(windows.getSource())),
         kernel(cast<func::FuncOp>(argument.getOwner()->getParentOp())),
         layout(getView(kernel, operandNumber(argument))),
@@ -35,6 +34,8 @@ public:
 
   bool describe();
   PixelView get();
+  /// Of what cannot be described.
+  Refusal refusal{Refused::Unrelated, ""};
 
 private:
   /// Which dims of the windows move along a dim of the image, and how far.
@@ -44,7 +45,7 @@ private:
   };
 
   bool fail(const Twine &text) {
-    why = text.str();
+    refusal = refuse(Refused::Layout, text);
     return false;
   }
   bool isPixel(unsigned dim) const {
@@ -64,7 +65,6 @@ private:
   BlockArgument argument;
   AffineMap read;
   ArrayRef<unsigned> loops;
-  std::string &why;
   tensor::PadOp pad;
   func::FuncOp kernel;
   StridedLayoutAttr layout;
@@ -250,11 +250,10 @@ PixelView ImageDescriber::get() {
           otherDims};
 }
 
-std::optional<PixelView> tilewright::describeImages(Im2colOp windows, BlockArgument argument,
-                                                    AffineMap read, ArrayRef<unsigned> loops,
-                                                    std::string &why) {
-  ImageDescriber describer(windows, argument, read, loops, why);
+OrRefusal<PixelView> tilewright::describeImages(Im2colOp windows, BlockArgument argument,
+                                                AffineMap read, ArrayRef<unsigned> loops) {
+  ImageDescriber describer(windows, argument, read, loops);
   if (!describer.describe())
-    return std::nullopt;
+    return describer.refusal;
   return describer.get();
 }

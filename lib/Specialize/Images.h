@@ -7,9 +7,7 @@
 #define TILEWRIGHT_LIB_SPECIALIZE_IMAGES_H
 
 #include "tilewright/Dialect/Tilewright.h"
-
-#include <optional>
-#include <string>
+#include "tilewright/Support/Refusal.h"
 
 namespace tilewright {
 
@@ -21,11 +19,10 @@ struct PixelView {
 };
 
 /// The images of which `argument` of a kernel is `windows`. `read`: how the product reads it;
-/// `loops`: those of the product that run over pixels, in the order of its result. Nothing,
-/// and `why`, where copy engines do not read such windows.
-std::optional<PixelView> describeImages(Im2colOp windows, mlir::BlockArgument argument,
-                                        mlir::AffineMap read,
-                                        llvm::ArrayRef<unsigned> loops, std::string &why);
+/// `loops`: those of the product that run over pixels, in the order of its result. Refused
+/// where copy engines do not read such windows.
+OrRefusal<PixelView> describeImages(Im2colOp windows, mlir::BlockArgument argument,
+                                    mlir::AffineMap read, llvm::ArrayRef<unsigned> loops);
 
 } // namespace tilewright
 

@@ -46,15 +46,16 @@ public:
   ImageReader(func::FuncOp kernel, const KernelInfo &info, const Contraction &product)
       : kernel(kernel), info(info), product(product) {}
 
-  /// Whether a factor of the product is windows of images; `why` not, if that can be said.
-  bool find(std::string &why);
+  /// Whether a factor of the product is windows of images; of kind Unrelated is what need not
+  /// be said.
+  Refusal find();
   void rewrite();
   /// Whether more than the number of images is open.
   bool isOpen() const { return pixelView.image.isOpen(); }
 
 private:
-  bool checkOps(std::string &why);
-  bool checkSizes(std::string &why);
+  Refusal checkOps();
+  Refusal checkSizes();
   /// Whether dim `dim` of an argument, or of what an op makes, is one of those of pixels.
   bool isPixelDim(Value value, int64_t dim) const;
   bool isPixelLoop(linalg::LinalgOp op, unsigned loop) const {
@@ -110,20 +111,17 @@ static Im2colOp windowsOf(func::FuncOp kernel, int64_t position) {
 }
 
 /// Whether every tensor has the dims of pixels in front, in order, or none of them.
-bool ImageReader::checkOps(std::string &why) {
-  auto fail = [&](const Twine &text) {
-    why = text.str();
-    return false;
-  };
+Refusal ImageReader::checkOps() {
   for (linalg::LinalgOp op : info.ops) {
     if (!isa<linalg::GenericOp, linalg::FillOp>(op.getOperation()) || op.hasIndexSemantics())
-      return fail(op->getName().getStringRef() + " in the kernel asks for coordinates of pixels");
+      return refuse(Refused::Neighbours,
+                    op->getName().getStringRef() + " in the kernel asks for coordinates of pixels");
     for (OpOperand &each : op->getOpOperands()) {
       if (&each == operand || !isa<RankedTensorType>(each.get().getType()))
         continue;
       AffineMap map = op.getMatchingIndexingMap(&each);
       if (!map.isProjectedPermutation())
-        return fail("an operand is no plain tensor");
+        return refuse(Refused::Layout, "an operand is no plain tensor");
       SmallVector<unsigned> found = pixelLoops(op, map);
       if (found.empty())
         continue;
@@ -131,24 +129,25 @@ bool ImageReader::checkOps(std::string &why) {
           "operand " + std::to_string(each.getOperandNumber()) + " of a " +
           op->getName().getStringRef().str();
       if (found.size() != loops.size())
-        return fail(what + " has some of the dims of pixels and not all");
+        return refuse(Refused::Layout, what + " has some of the dims of pixels and not all");
       for (auto [position, loop] : llvm::enumerate(loops)) {
         unsigned own = map.getDimPosition(position);
         if (info.getClasses(op)[own] != info.getClasses(info.getRoot())[loop])
-          return fail(what + " has its pixels in another order, or not in front");
+          return refuse(Refused::Layout,
+                        what + " has its pixels in another order, or not in front");
         if (op.getIteratorTypesArray()[own] != utils::IteratorType::parallel)
-          return fail("pixels are reduced in the kernel");
+          return refuse(Refused::Neighbours, "pixels are reduced in the kernel");
       }
       auto argument = dyn_cast<BlockArgument>(each.get());
       if (argument && getView(kernel, operandNumber(argument)))
-        return fail(what + " is a window of a larger tensor");
+        return refuse(Refused::Layout, what + " is a window of a larger tensor");
       if (argument && getPadding(argument))
-        return fail(what + " is padded");
+        return refuse(Refused::Layout, what + " is padded");
       if (argument)
         mergedOperands.insert(operandNumber(argument));
     }
   }
-  return true;
+  return {};
 }
 
 bool ImageReader::isPixelDim(Value value, int64_t dim) const {
@@ -161,31 +160,27 @@ bool ImageReader::isPixelDim(Value value, int64_t dim) const {
 
 /// Whether nothing is open but pixels and filters, and sizes are asked for no more than to
 /// make tensors of them.
-bool ImageReader::checkSizes(std::string &why) {
-  auto fail = [&](const Twine &text) {
-    why = text.str();
-    return false;
-  };
+Refusal ImageReader::checkSizes() {
   SmallVector<int64_t> extents = info.getRoot().getStaticLoopRanges();
   if (llvm::any_of(product.k, [&](unsigned loop) { return ShapedType::isDynamic(extents[loop]); }))
-    return fail("the number of channels, or of taps, is open");
+    return refuse(Refused::DynamicExtents, "the number of channels, or of taps, is open");
   // Once the first dim counts pixels, sizes do as well.
   for (Operation &op : kernel.getBody().front()) {
     auto dim = dyn_cast<tensor::DimOp>(op);
     if (dim && (!isa<BlockArgument>(dim.getSource()) || !dim.getConstantIndex() ||
                 (isPixelDim(dim.getSource(), *dim.getConstantIndex()) &&
                  !llvm::all_of(dim->getUsers(), llvm::IsaPred<tensor::EmptyOp>))))
-      return fail("the kernel computes with sizes");
+      return refuse(Refused::Neighbours, "the kernel computes with sizes");
     if (auto empty = dyn_cast<tensor::EmptyOp>(op);
         empty && !llvm::all_of(empty.getDynamicSizes(), [](Value size) {
           return size.getDefiningOp<tensor::DimOp>();
         }))
-      return fail("the kernel has tensors of a size of their own");
+      return refuse(Refused::Neighbours, "the kernel has tensors of a size of their own");
   }
-  return true;
+  return {};
 }
 
-bool ImageReader::find(std::string &why) {
+Refusal ImageReader::find() {
   linalg::LinalgOp root = info.getRoot();
   Im2colOp windows;
   for (auto [number, rows] : {std::pair(product.a, ArrayRef<unsigned>(product.m)),
@@ -201,18 +196,15 @@ bool ImageReader::find(std::string &why) {
     loops.assign(rows.begin(), rows.end());
   }
   if (!operand || loops.empty())
-    return false;
-  auto fail = [&](const Twine &text) {
-    why = text.str();
-    return false;
-  };
+    return refuse(Refused::Unrelated, "");
   // Kernels of open sizes ask for them, too.
   auto reads = [](Operation *user) { return !isa<tensor::DimOp>(user); };
   if (llvm::count_if(operand->get().getUsers(), reads) != 1)
-    return fail("the image is read by several ops of the kernel");
+    return refuse(Refused::Neighbours, "the image is read by several ops of the kernel");
   if (info.split || !product.batch.empty() || product.perElement != 1)
-    return fail(info.split ? "the sum is computed in parts"
-                           : "the product has loops of batches, or groups");
+    return refuse(Refused::NotContraction, info.split
+                                               ? "the sum is computed in parts"
+                                               : "the product has loops of batches, or groups");
   SmallVector<int64_t> extents = root.getStaticLoopRanges();
   // In the order in which the result has them.
   AffineMap result = root.getMatchingIndexingMap(root.getDpsInitOperand(0));
@@ -228,21 +220,22 @@ bool ImageReader::find(std::string &why) {
     if (ShapedType::isDynamic(extents[loop]))
       isOpen = true;
     else if (llvm::MulOverflow(pixels, extents[loop], pixels) || pixels >= INT32_MAX)
-      return fail("the result has 2^31 pixels or more");
+      return refuse(Refused::Extents, "the result has 2^31 pixels or more");
   }
   if (pixelClasses.size() != loops.size())
-    return fail("two loops of pixels are one and the same");
-  std::optional<PixelView> found =
-      describeImages(windows, cast<BlockArgument>(operand->get()),
-                     root.getMatchingIndexingMap(operand), loops, why);
+    return refuse(Refused::Layout, "two loops of pixels are one and the same");
+  OrRefusal<PixelView> found = describeImages(windows, cast<BlockArgument>(operand->get()),
+                                              root.getMatchingIndexingMap(operand), loops);
   if (!found)
-    return false;
+    return found.why();
   pixelView = *found;
-  if (!checkOps(why) || !checkSizes(why))
-    return false;
+  if (Refusal why = checkOps())
+    return why;
+  if (Refusal why = checkSizes())
+    return why;
   if (isOpen)
     pixels = ShapedType::kDynamic;
-  return true;
+  return {};
 }
 
 RankedTensorType ImageReader::merge(RankedTensorType type) const {
@@ -415,8 +408,8 @@ static LogicalResult readImages(func::FuncOp kernel, TargetAttr target,
   variant.setName((family + "_im2col").str());
   symbols.insert(variant, Block::iterator(kernel));
   auto give = [&](const Twine &why) {
-    if (!why.isTriviallyEmpty())
-      addExplanation(kernel, "not read through an im2col tensor map: " + why);
+    if (std::string said = why.str(); !said.empty())
+      addExplanation(kernel, "not read through an im2col tensor map: " + said);
     symbols.erase(variant);
     return success();
   };
@@ -424,10 +417,9 @@ static LogicalResult readImages(func::FuncOp kernel, TargetAttr target,
   if (failed(info))
     return failure();
   product = matchContraction(info->root);
-  std::string why;
   ImageReader reader(variant, *info, *product);
-  if (!reader.find(why))
-    return why.empty() ? give("") : give(why);
+  if (Refusal why = reader.find())
+    return give(why.str());
   LoweringConfigAttr pin = pinOf(variant, *info);
   if (!pin)
     pin = getPin(kernel);

@@ -31,33 +31,54 @@ std::string View::text() const {
 }
 
 namespace {
-/// True for windows of one matrix that take different columns of it; `apart`
-/// is how many elements `right` begins behind `left`.
-bool areSideBySide(const View &left, const View &right, int64_t apart) {
-  if (left.dims.size() != right.dims.size() || left.dims.empty())
-    return false;
-  int64_t common = 0, row = 0;
-  size_t outer = 0;
-  for (size_t d = 0; d < left.dims.size(); ++d) {
-    int64_t stride = left.stride(d);
-    if (stride != right.stride(d) || stride <= 0)
-      return false;
-    common = std::gcd(common, stride);
-    if (stride > row)
-      row = stride, outer = d;
+/// A dim of two views with the same stride: places i and j differ by `least` to `most`.
+struct CommonDim {
+  int64_t stride, least, most;
+};
+
+/// More places of one dim than this are not tried one by one.
+constexpr int64_t kMaxTried = 4;
+
+int64_t floorDiv(int64_t a, int64_t b) { return a / b - (a % b < 0); }
+
+/// Whether dims from `d` on, in order of strides, may add up to `apart` elements.
+bool mayReach(const std::vector<CommonDim> &dims, size_t d, int64_t apart) {
+  if (d == dims.size())
+    return apart == 0;
+  int64_t least = 0, most = 0; // of the dims behind
+  for (size_t inner = d + 1; inner < dims.size(); ++inner) {
+    least += dims[inner].stride * dims[inner].least;
+    most += dims[inner].stride * dims[inner].most;
   }
-  if (apart % common) // every second element, from the first and the second
+  int64_t stride = dims[d].stride;
+  int64_t first = std::max(dims[d].least, -floorDiv(most - apart, stride));
+  int64_t last = std::min(dims[d].most, floorDiv(apart - least, stride));
+  if (last - first >= kMaxTried)
     return true;
-  auto width = [&](const View &view) {
-    int64_t last = 0;
-    for (size_t d = 0; d < view.dims.size(); ++d)
-      if (d != outer)
-        last += (view.dims[d] - 1) * view.stride(d);
-    return last + 1;
-  };
-  // Columns count in a circle: what leaves a row on the right enters the next.
-  int64_t column = (apart % row + row) % row;
-  return column >= width(left) && row - column >= width(right);
+  for (int64_t step = first; step <= last; ++step)
+    if (mayReach(dims, d + 1, apart - step * stride))
+      return true;
+  return false;
+}
+
+/// True for windows of the same strides that have no element in common; `apart` is how many
+/// elements `right` begins behind `left`.
+bool areApart(const View &left, const View &right, int64_t apart) {
+  if (left.dims.size() != right.dims.size())
+    return false;
+  std::vector<CommonDim> dims;
+  for (size_t d = 0; d < left.dims.size(); ++d) {
+    if (left.dims[d] == 1 && right.dims[d] == 1)
+      continue;
+    int64_t stride = left.stride(d);
+    if (stride != right.stride(d) || stride < 0)
+      return false;
+    if (stride > 0)
+      dims.push_back({stride, 1 - right.dims[d], left.dims[d] - 1});
+  }
+  std::sort(dims.begin(), dims.end(),
+            [](const CommonDim &a, const CommonDim &b) { return a.stride > b.stride; });
+  return !mayReach(dims, 0, apart);
 }
 } // namespace
 
@@ -78,7 +99,7 @@ bool View::overlaps(const View &other) const {
   if ((isDense() && other.isDense()) || dtype != other.dtype || a % size ||
       b % size)
     return true;
-  return !areSideBySide(*this, other, int64_t(b / size) - int64_t(a / size));
+  return !areApart(*this, other, int64_t(b / size) - int64_t(a / size));
 }
 
 Status makeView(std::shared_ptr<Buffer> buffer, uint64_t offset, tw_dtype dtype,

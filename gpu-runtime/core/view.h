@@ -44,7 +44,7 @@ struct View {
   /// Address of element 0 on the device, or an offset with the same alignment.
   uint64_t address() const { return buffer->address() + offset; }
   /// Whether the two may have an element in common: exact for dense views and
-  /// for windows of one matrix side by side, else a question of ranges.
+  /// for windows of one tensor with the same strides, else a question of ranges.
   bool overlaps(const View &other) const;
 };
 

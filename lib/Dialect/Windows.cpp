@@ -94,9 +94,39 @@ bool tilewright::isWindow(Value value) {
   return memref && !memref.getLayout().isIdentity();
 }
 
+/// True if there is a dim along which the windows surely have no element in common: one ends
+/// where the other begins, or both take every n-th element, and not the same ones.
+static bool areApart(tensor::InsertSliceOp a, tensor::InsertSliceOp b) {
+  for (int64_t dim = 0; dim < a.getDestType().getRank(); ++dim) {
+    int64_t firstA = a.getStaticOffsets()[dim], firstB = b.getStaticOffsets()[dim],
+            sizeA = a.getStaticSizes()[dim], sizeB = b.getStaticSizes()[dim],
+            stepA = a.getStaticStrides()[dim], stepB = b.getStaticStrides()[dim];
+    if (ShapedType::isDynamicShape({firstA, firstB, stepA, stepB}) || stepA < 1 || stepB < 1)
+      continue;
+    auto endsBefore = [](int64_t first, int64_t size, int64_t step, int64_t other) {
+      return ShapedType::isStatic(size) && first + (size - 1) * step < other;
+    };
+    if (endsBefore(firstA, sizeA, stepA, firstB) || endsBefore(firstB, sizeB, stepB, firstA) ||
+        (stepA == stepB && (firstA - firstB) % stepA != 0))
+      return true;
+  }
+  return false;
+}
+
+Value tilewright::getInsertionRoot(tensor::InsertSliceOp insert) {
+  Value root = insert.getDest();
+  while (auto before = root.getDefiningOp<tensor::InsertSliceOp>()) {
+    if (!root.hasOneUse() || !areApart(before, insert))
+      break;
+    root = before.getDest();
+  }
+  return root;
+}
+
 bool tilewright::isSameWindow(tensor::ExtractSliceOp slice,
                               tensor::InsertSliceOp insert) {
-  return slice.getSource() == insert.getDest() &&
+  return (slice.getSource() == insert.getDest() ||
+          slice.getSource() == getInsertionRoot(insert)) &&
          slice.getType() == insert.getSourceType() &&
          isEqualConstantIntOrValueArray(slice.getMixedOffsets(),
                                         insert.getMixedOffsets()) &&

@@ -83,6 +83,18 @@ static bool isDefinedBefore(Value value, Operation *op) {
   return !above || above->isBeforeInBlock(op);
 }
 
+/// True if `op` alone computes what is put into windows of `root`, up to `insert`.
+static bool isWrittenBy(linalg::LinalgOp op, tensor::InsertSliceOp insert, Value root) {
+  while (true) {
+    OpOperand *init;
+    if (soleProducer(insert.getSource(), insert, init) != op)
+      return false;
+    if (insert.getDest() == root)
+      return true;
+    insert = insert.getDest().getDefiningOp<tensor::InsertSliceOp>();
+  }
+}
+
 /// True if a kernel can write the window that `insert` fills.
 static bool isComputedInPlace(tensor::InsertSliceOp insert) {
   OpOperand *init;
@@ -93,8 +105,15 @@ static bool isComputedInPlace(tensor::InsertSliceOp insert) {
     auto slice = init->get().getDefiningOp<tensor::ExtractSliceOp>();
     return slice && isSameWindow(slice, insert);
   }
-  return llvm::all_of(insert->getOperands().drop_front(),
-                      [&](Value value) { return isDefinedBefore(value, op); });
+  // A new tensor that parts are put into can be made before all of them.
+  Value dest = insert.getDest(), root = getInsertionRoot(insert);
+  SmallVector<Value> needed(insert->getOperands().drop_front(2));
+  auto empty = root.getDefiningOp<tensor::EmptyOp>();
+  if (empty)
+    llvm::append_range(needed, empty.getDynamicSizes());
+  else
+    needed.push_back(isWrittenBy(op, insert, root) ? root : dest);
+  return llvm::all_of(needed, [&](Value value) { return isDefinedBefore(value, op); });
 }
 
 /// True if `value` is made in the memory of `memref`.

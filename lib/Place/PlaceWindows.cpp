@@ -15,11 +15,13 @@
 //   func.func private @k(…) attributes {tilewright.views =
 //       [unit, strided<[30, 1], offset: ?>]}
 //
-// The insertion is nothing then but the new value of the whole tensor.
+// The insertion is nothing then but the new value of the whole tensor. Of parts that are put into
+// one tensor, one after the other, each is written into the tensor that the first is put into.
 
 #include "tilewright/Dialect/Windows.h"
 #include "tilewright/Place/Place.h"
 
+#include "mlir/IR/Dominance.h"
 #include "mlir/IR/SymbolTable.h"
 
 using namespace mlir;
@@ -40,6 +42,48 @@ static tensor::InsertSliceOp fills(OpResult result) {
                                                       : tensor::InsertSliceOp();
 }
 
+static DispatchOp dispatchOf(tensor::InsertSliceOp insert) {
+  auto dispatch = insert.getSource().getDefiningOp<DispatchOp>();
+  return dispatch && dispatch->getBlock() == insert->getBlock() &&
+                 fills(cast<OpResult>(insert.getSource())) == insert
+             ? dispatch
+             : DispatchOp();
+}
+
+/// A new tensor that several windows are put into one after the other is made before the first of
+/// the kernels that compute them, for them alone.
+static void makeBeforeKernels(OpBuilder &b, tensor::InsertSliceOp first) {
+  auto empty = first.getDest().getDefiningOp<tensor::EmptyOp>();
+  Operation *earliest = empty ? dispatchOf(first) : DispatchOp();
+  for (tensor::InsertSliceOp insert = first; earliest && insert->hasOneUse();) {
+    insert = dyn_cast<tensor::InsertSliceOp>(*insert->getUsers().begin());
+    if (!insert || getInsertionRoot(insert) != first.getDest())
+      break;
+    DispatchOp dispatch = dispatchOf(insert);
+    if (dispatch && dispatch->isBeforeInBlock(earliest))
+      earliest = dispatch;
+  }
+  DominanceInfo dominance;
+  if (!earliest || llvm::any_of(empty.getDynamicSizes(), [&](Value size) {
+        return !dominance.properlyDominates(size, earliest);
+      }))
+    return;
+  b.setInsertionPoint(earliest);
+  first.getDestMutable().assign(b.clone(*empty)->getResult(0));
+  if (empty->use_empty())
+    empty->erase();
+}
+
+/// What `dispatch` has to write a window of for `insert`: the tensor that is there already, or
+/// that others have not put their windows into yet.
+static Value wholeOf(DispatchOp dispatch, tensor::InsertSliceOp insert) {
+  DominanceInfo dominance;
+  for (Value whole : {Value(insert.getDest()), getInsertionRoot(insert)})
+    if (dominance.properlyDominates(whole, dispatch))
+      return whole;
+  return {};
+}
+
 static void writeWindows(OpBuilder &b, DispatchOp dispatch) {
   for (auto [out, result] :
        llvm::zip_equal(dispatch.getOutsMutable(), dispatch.getResults())) {
@@ -50,11 +94,14 @@ static void writeWindows(OpBuilder &b, DispatchOp dispatch) {
     if (!out.get().getDefiningOp<tensor::EmptyOp>() &&
         !(slice && isSameWindow(slice, insert)))
       continue;
+    Value whole = wholeOf(dispatch, insert);
+    if (!whole)
+      continue;
     // A slice of its own: others read theirs.
     b.setInsertionPoint(dispatch);
     out.set(tensor::ExtractSliceOp::create(
         b, insert.getLoc(), cast<RankedTensorType>(result.getType()),
-        insert.getDest(), insert.getMixedOffsets(), insert.getMixedSizes(),
+        whole, insert.getMixedOffsets(), insert.getMixedSizes(),
         insert.getMixedStrides()));
   }
 }
@@ -83,6 +130,7 @@ struct PlaceWindowsPass
     SmallVector<DispatchOp> dispatches;
     getOperation().walk([&](DispatchOp op) { dispatches.push_back(op); });
     OpBuilder b(&getContext());
+    getOperation().walk([&](tensor::InsertSliceOp op) { makeBeforeKernels(b, op); });
     for (DispatchOp dispatch : dispatches) {
       writeWindows(b, dispatch);
       describeViews(dispatch);

@@ -146,3 +146,46 @@ func.func @RowsOnCpus(%x: tensor<16x16xf32>, %k: tensor<3x3xf32>, %f: tensor<8xf
   return %r, %q : tensor<16x16xf32>, tensor<8x8xf32>
 }
 }
+
+// -----
+
+// Parts of one tensor: both are written where they lie, though the second is computed before the first is put there.
+// CHECK-LABEL: func @PartsOfANewTensorStay
+// CHECK-NOT: tilewright.identity
+#id = affine_map<(i) -> (i)>
+func.func @PartsOfANewTensorStay(%x: tensor<4xf32>) -> tensor<8xf32> {
+  %p = tensor.empty() : tensor<4xf32>
+  %r:2 = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]}
+      ins(%x : tensor<4xf32>) outs(%p, %p : tensor<4xf32>, tensor<4xf32>) {
+  ^bb0(%a: f32, %o: f32, %u: f32):
+    %y = math.absf %a : f32
+    %z = arith.negf %a : f32
+    linalg.yield %y, %z : f32, f32
+  } -> (tensor<4xf32>, tensor<4xf32>)
+  %e = tensor.empty() : tensor<8xf32>
+  %i = tensor.insert_slice %r#0 into %e[0] [4] [1] : tensor<4xf32> into tensor<8xf32>
+  %n = tensor.insert_slice %r#1 into %i[4] [4] [1] : tensor<4xf32> into tensor<8xf32>
+  return %n : tensor<8xf32>
+}
+
+// -----
+
+// The second window touches the first: it is put there later.
+// CHECK-LABEL: func @WindowsThatTouchAreCopied
+// CHECK-COUNT-1: tilewright.identity
+// CHECK-NOT: tilewright.identity
+#id = affine_map<(i) -> (i)>
+func.func @WindowsThatTouchAreCopied(%x: tensor<4xf32>) -> tensor<8xf32> {
+  %p = tensor.empty() : tensor<4xf32>
+  %r:2 = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]}
+      ins(%x : tensor<4xf32>) outs(%p, %p : tensor<4xf32>, tensor<4xf32>) {
+  ^bb0(%a: f32, %o: f32, %u: f32):
+    %y = math.absf %a : f32
+    %z = arith.negf %a : f32
+    linalg.yield %y, %z : f32, f32
+  } -> (tensor<4xf32>, tensor<4xf32>)
+  %e = tensor.empty() : tensor<8xf32>
+  %i = tensor.insert_slice %r#0 into %e[0] [4] [1] : tensor<4xf32> into tensor<8xf32>
+  %n = tensor.insert_slice %r#1 into %i[3] [4] [1] : tensor<4xf32> into tensor<8xf32>
+  return %n : tensor<8xf32>
+}

@@ -59,3 +59,23 @@ module {
   }
   func.func private @padded_row(tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32> attributes {tilewright.kernel, tilewright.access = ["read", "write"]}
 }
+
+// -----
+
+// Both parts are windows of one new tensor, which is there before the kernel.
+// CHECK-LABEL: func @PartsOfANewTensor
+// CHECK: %[[E:.*]] = tensor.empty() : tensor<4x8xf32>
+// CHECK: %[[A:.*]] = tensor.extract_slice %[[E]][0, 0] [4, 4] [1, 2]
+// CHECK: %[[B:.*]] = tensor.extract_slice %[[E]][0, 1] [4, 4] [1, 2]
+// CHECK: tilewright.dispatch @parts(%arg0 : tensor<4x4xf32>) outs(%[[A]], %[[B]] :
+// CHECK: tensor.insert_slice %{{.*}}#0 into %[[E]]
+func.func @PartsOfANewTensor(%x: tensor<4x4xf32>) -> tensor<4x8xf32> {
+  %p = tensor.empty() : tensor<4x4xf32>
+  %r:2 = tilewright.dispatch @parts(%x : tensor<4x4xf32>) outs(%p, %p : tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>, tensor<4x4xf32>
+  %e = tensor.empty() : tensor<4x8xf32>
+  %i = tensor.insert_slice %r#0 into %e[0, 0] [4, 4] [1, 2] : tensor<4x4xf32> into tensor<4x8xf32>
+  %n = tensor.insert_slice %r#1 into %i[0, 1] [4, 4] [1, 2] : tensor<4x4xf32> into tensor<4x8xf32>
+  return %n : tensor<4x8xf32>
+}
+func.func private @parts(tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>)
+    attributes {tilewright.kernel, tilewright.access = ["read", "write", "write"]}

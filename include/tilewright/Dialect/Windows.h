@@ -31,7 +31,13 @@ bool isWindow(mlir::Value value);
 /// tilewright.im2col, a window of; `value` itself if it is none.
 mlir::Value getWindowSource(mlir::Value value);
 
-/// True if `insert` puts back exactly what `slice` takes.
+/// The tensor that `insert` and the insertions in front of it, each read by the next alone, put
+/// windows into, as far as none of them touches the window of `insert`: its elements may be
+/// written at any time from there on. Parts of a concatenation are inserted so.
+mlir::Value getInsertionRoot(mlir::tensor::InsertSliceOp insert);
+
+/// True if `insert` puts back exactly what `slice` takes, of the tensor that it inserts into or
+/// of its insertion root.
 bool isSameWindow(mlir::tensor::ExtractSliceOp slice,
                   mlir::tensor::InsertSliceOp insert);
 

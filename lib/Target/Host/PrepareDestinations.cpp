@@ -53,6 +53,28 @@ static tensor::InsertSliceOp insertionOf(DispatchOp dispatch, unsigned number) {
                                                : tensor::InsertSliceOp();
 }
 
+/// The uses of `whole` by which kernels write windows of it, that of `insertion` and those that
+/// other insertions, from or into it, put there, and by the first of these insertions.
+static SmallVector<OpOperand *> windowsAround(Value whole, tensor::InsertSliceOp insertion) {
+  SmallVector<OpOperand *> uses;
+  while (insertion.getDest() != whole)
+    insertion = insertion.getDest().getDefiningOp<tensor::InsertSliceOp>();
+  uses.push_back(&insertion.getDestMutable());
+  for (OpOperand &use : whole.getUses()) {
+    auto slice = dyn_cast<tensor::ExtractSliceOp>(use.getOwner());
+    auto dispatch = slice && slice->hasOneUse()
+                        ? dyn_cast<DispatchOp>(*slice->getUsers().begin())
+                        : DispatchOp();
+    if (!dispatch)
+      continue;
+    int64_t number = int64_t(slice->getUses().begin()->getOperandNumber()) -
+                     int64_t(dispatch.getInputs().size());
+    if (number >= 0 && insertionOf(dispatch, number))
+      uses.push_back(&use);
+  }
+  return uses;
+}
+
 /// True if the use leaves no other value behind that shares the buffer.
 static bool isReader(OpOperand &use) {
   Operation *op = use.getOwner();
@@ -81,10 +103,9 @@ static bool onlyReadsBefore(OpOperand &use, Operation *top) {
 
 /// True if `consumer` is the last to look at `value` or its buffer: `value`
 /// lives in a block that encloses the consumer without a loop in between, and
-/// every other user (but `insertion`, which belongs to the consumer) only
+/// every other user (but those of `along`, which belong to the consumer) only
 /// reads, and comes earlier in that block.
-static bool isLastUse(Value value, OpOperand &consumer,
-                      Operation *insertion = nullptr) {
+static bool isLastUse(Value value, OpOperand &consumer, ArrayRef<OpOperand *> along) {
   Block *block = value.getParentBlock();
   Operation *user = consumer.getOwner();
   Operation *top = block->findAncestorOpInBlock(*user);
@@ -94,7 +115,7 @@ static bool isLastUse(Value value, OpOperand &consumer,
     if (!isa<scf::IfOp>(op->getParentOp()))
       return false;
   for (OpOperand &use : value.getUses()) {
-    if (&use == &consumer || use.getOwner() == insertion)
+    if (&use == &consumer || llvm::is_contained(along, &use))
       continue;
     if (!onlyReadsBefore(use, top))
       return false;
@@ -104,7 +125,7 @@ static bool isLastUse(Value value, OpOperand &consumer,
 
 /// Is the buffer of `consumer`'s value free to be taken over by its user?
 static bool isOwned(OpOperand &consumer, DenseSet<Value> &assumed,
-                    Operation *insertion = nullptr);
+                    ArrayRef<OpOperand *> along = {});
 
 /// The same for a value that nobody else uses: is its buffer its own?
 static bool hasOwnBuffer(Value value, DenseSet<Value> &assumed) {
@@ -148,15 +169,14 @@ static bool hasOwnBuffer(Value value, DenseSet<Value> &assumed) {
   return false;
 }
 
-static bool isOwned(OpOperand &consumer, DenseSet<Value> &assumed,
-                    Operation *insertion) {
-  return isLastUse(consumer.get(), consumer, insertion) &&
+static bool isOwned(OpOperand &consumer, DenseSet<Value> &assumed, ArrayRef<OpOperand *> along) {
+  return isLastUse(consumer.get(), consumer, along) &&
          hasOwnBuffer(consumer.get(), assumed);
 }
 
-static bool isOwned(OpOperand &consumer, Operation *insertion) {
+static bool isOwned(OpOperand &consumer, ArrayRef<OpOperand *> along) {
   DenseSet<Value> assumed;
-  return isOwned(consumer, assumed, insertion);
+  return isOwned(consumer, assumed, along);
 }
 
 static Value createCopy(OpBuilder &builder, Location loc, Value value) {
@@ -167,7 +187,7 @@ static Value createCopy(OpBuilder &builder, Location loc, Value value) {
 
 /// Where a loop carries a tensor that it may not overwrite only because of what
 /// it starts from, one copy of that in front of the loop is enough.
-static bool copyBeforeLoop(OpOperand &consumer, Operation *insertion) {
+static bool copyBeforeLoop(OpOperand &consumer, ArrayRef<OpOperand *> along) {
   auto argument = dyn_cast<BlockArgument>(consumer.get());
   auto loop = argument
                   ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp())
@@ -179,24 +199,28 @@ static bool copyBeforeLoop(OpOperand &consumer, Operation *insertion) {
   OpBuilder builder(loop);
   Value copy = createCopy(builder, consumer.getOwner()->getLoc(), before);
   init.set(copy);
-  if (isOwned(consumer, insertion))
+  if (isOwned(consumer, along))
     return true;
   init.set(before);
   copy.getDefiningOp()->erase();
   return false;
 }
 
-/// Makes `consumer`'s value one that may be overwritten. `insertion`, if any,
-/// follows it.
-static void makeOwned(OpOperand &consumer, tensor::InsertSliceOp insertion) {
-  if (isOwned(consumer, insertion) || copyBeforeLoop(consumer, insertion))
+/// Makes `consumer`'s value, which `along` use with it, one that may be overwritten.
+static void makeOwned(OpOperand &consumer, ArrayRef<OpOperand *> along = {}) {
+  if (isOwned(consumer, along) || copyBeforeLoop(consumer, along))
     return;
-  OpBuilder builder(consumer.getOwner());
+  Operation *first = consumer.getOwner();
+  for (OpOperand *use : along)
+    if (use->getOwner()->getBlock() == first->getBlock() &&
+        use->getOwner()->isBeforeInBlock(first))
+      first = use->getOwner();
+  OpBuilder builder(first);
   Value copy =
       createCopy(builder, consumer.getOwner()->getLoc(), consumer.get());
   consumer.set(copy);
-  if (insertion)
-    insertion.getDestMutable().assign(copy);
+  for (OpOperand *use : along)
+    use->set(copy);
 }
 
 /// Access of the kernel to the tensor that is operand `number` of the dispatch.
@@ -325,19 +349,19 @@ struct PrepareDestinationsPass
         insertions.push_back(op);
     });
     for (tensor::InsertSliceOp insertion : insertions)
-      makeOwned(insertion.getDestMutable(), {});
+      makeOwned(insertion.getDestMutable());
     for (DispatchOp dispatch : dispatches) {
       OpBuilder builder(dispatch);
       Location loc = dispatch.getLoc();
       for (auto [number, out] : llvm::enumerate(dispatch.getOutsMutable())) {
         if (tensor::InsertSliceOp insertion = insertionOf(dispatch, number)) {
           auto slice = out.get().getDefiningOp<tensor::ExtractSliceOp>();
-          makeOwned(slice.getSourceMutable(), insertion);
+          makeOwned(slice.getSourceMutable(), windowsAround(slice.getSource(), insertion));
           insertion->setAttr(kInPlaceAttr, builder.getUnitAttr());
           continue;
         }
         auto type = dyn_cast<RankedTensorType>(out.get().getType());
-        if (!type || isOwned(out, nullptr) || copyBeforeLoop(out, nullptr))
+        if (!type || isOwned(out, {}) || copyBeforeLoop(out, {}))
           continue;
         if (getAccess(dispatch, out.getOperandNumber()) == "write") {
           out.set(createEmptyLike(builder, loc, out.get()));

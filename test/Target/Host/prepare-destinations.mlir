@@ -5,6 +5,9 @@ func.func private @update(tensor<?xf32>) -> tensor<?xf32>
 func.func private @write(tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
     attributes {tilewright.kernel, tilewright.access = ["read", "write"]}
 
+func.func private @two(tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+    attributes {tilewright.kernel, tilewright.access = ["readwrite", "readwrite"]}
+
 // CHECK-LABEL: @CopiesArguments
 // CHECK: %[[C:.*]] = bufferization.alloc_tensor() copy(%arg0)
 // CHECK: tilewright.dispatch @update() outs(%[[C]]
@@ -81,6 +84,38 @@ func.func @CopiesAroundAWindow(%x: tensor<8xf32>, %n: index) -> tensor<8xf32> {
   %0 = tilewright.dispatch @update() outs(%w : tensor<?xf32>) -> tensor<?xf32>
   %1 = tensor.insert_slice %0 into %x[2] [%n] [1] : tensor<?xf32> into tensor<8xf32>
   return %1 : tensor<8xf32>
+}
+
+// Two windows of a new tensor, put there one after the other.
+// CHECK-LABEL: @WritesPartsInPlace
+// CHECK-NOT: alloc_tensor
+// CHECK-COUNT-2: tensor.insert_slice {{.*}}tilewright.in_place
+func.func @WritesPartsInPlace() -> tensor<8xf32> {
+  %e = tensor.empty() : tensor<8xf32>
+  %v = tensor.extract_slice %e[0] [4] [1] : tensor<8xf32> to tensor<4xf32>
+  %w = tensor.extract_slice %e[4] [4] [1] : tensor<8xf32> to tensor<4xf32>
+  %0:2 = tilewright.dispatch @two() outs(%v, %w : tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>, tensor<4xf32>
+  %1 = tensor.insert_slice %0#0 into %e[0] [4] [1] : tensor<4xf32> into tensor<8xf32>
+  %2 = tensor.insert_slice %0#1 into %1[4] [4] [1] : tensor<4xf32> into tensor<8xf32>
+  return %2 : tensor<8xf32>
+}
+
+// One copy of the argument for both.
+// CHECK-LABEL: @CopiesAroundParts
+// CHECK: %[[C:.*]] = bufferization.alloc_tensor() copy(%arg0)
+// CHECK-NOT: alloc_tensor
+// CHECK: %[[V:.*]] = tensor.extract_slice %[[C]]
+// CHECK: %[[W:.*]] = tensor.extract_slice %[[C]]
+// CHECK: tilewright.dispatch @two() outs(%[[V]], %[[W]]
+// CHECK: %[[I:.*]] = tensor.insert_slice %{{.*}}#0 into %[[C]]{{.*}}tilewright.in_place
+// CHECK: tensor.insert_slice %{{.*}}#1 into %[[I]]{{.*}}tilewright.in_place
+func.func @CopiesAroundParts(%x: tensor<16xf32>) -> tensor<16xf32> {
+  %v = tensor.extract_slice %x[0] [4] [1] : tensor<16xf32> to tensor<4xf32>
+  %w = tensor.extract_slice %x[4] [4] [1] : tensor<16xf32> to tensor<4xf32>
+  %0:2 = tilewright.dispatch @two() outs(%v, %w : tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>, tensor<4xf32>
+  %1 = tensor.insert_slice %0#0 into %x[0] [4] [1] : tensor<4xf32> into tensor<16xf32>
+  %2 = tensor.insert_slice %0#1 into %1[4] [4] [1] : tensor<4xf32> into tensor<16xf32>
+  return %2 : tensor<16xf32>
 }
 
 // One copy in front of the loop, not one per iteration.

@@ -167,6 +167,14 @@ TEST(View, WindowsSideBySideDoNotOverlap) {
                    .overlaps(makeView({10, 10}, {20, 2}, 1)));
   EXPECT_TRUE(makeView({10, 10}, {20, 2}, 0)
                   .overlaps(makeView({10, 10}, {20, 2}, 2)));
+  // Halves of the innermost of three dims, and planes of which rows continue in the other.
+  View half = makeView({4, 3, 8}, {64, 16, 1}, 0);
+  EXPECT_FALSE(half.overlaps(makeView({4, 3, 8}, {64, 16, 1}, 8)));
+  EXPECT_FALSE(makeView({4, 3, 8}, {64, 16, 1}, 8).overlaps(half));
+  EXPECT_TRUE(half.overlaps(makeView({4, 3, 9}, {64, 16, 1}, 8)));
+  EXPECT_TRUE(half.overlaps(makeView({4, 3, 8}, {64, 16, 1}, 80)));
+  // A dim of one element has any stride.
+  EXPECT_FALSE(makeView({1, 3, 8}, {64, 16, 1}, 0).overlaps(makeView({1, 3, 8}, {99, 16, 1}, 8)));
   // Of other strides only ranges are known.
   EXPECT_TRUE(left.overlaps(makeView({2, 2}, {40, 1}, 10)));
   EXPECT_FALSE(left.overlaps(makeView({2, 2}, {40, 1}, 188)));

@@ -70,6 +70,86 @@ struct FillRelaidOut : OpRewritePattern<linalg::GenericOp> {
   }
 };
 
+/// A slice of moved elements is moved elements of a slice, where nobody needs all of them: who
+/// reads the slice reads through, too.
+struct SliceBeforeRelayout : OpRewritePattern<tensor::ExtractSliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::ExtractSliceOp slice,
+                                PatternRewriter &rewriter) const override {
+    auto op = slice.getSource().getDefiningOp<linalg::GenericOp>();
+    if (!op || !isRelayout(op) || op->hasAttr(kConfigAttr) || slice.getDroppedDims().any() ||
+        !llvm::all_of(op->getUsers(), llvm::IsaPred<tensor::ExtractSliceOp, linalg::GenericOp>))
+      return failure();
+    OpOperand *input = op.getDpsInputOperand(0), *init = op.getDpsInitOperand(0);
+    AffineMap read = op.getMatchingIndexingMap(input), written = op.getMatchingIndexingMap(init);
+    auto source = dyn_cast<RankedTensorType>(input->get().getType());
+    if (!source || !read.isProjectedPermutation() || !written.isPermutation() ||
+        input->get().getDefiningOp<linalg::FillOp>())
+      return failure();
+    SmallVector<OpFoldResult> offsets, sizes, strides, all = slice.getMixedSizes();
+    for (AffineExpr loop : read.getResults()) {
+      unsigned dim = *written.getResultPosition(loop);
+      offsets.push_back(slice.getMixedOffsets()[dim]);
+      sizes.push_back(all[dim]);
+      strides.push_back(slice.getMixedStrides()[dim]);
+    }
+    Location loc = slice.getLoc();
+    Value part = tensor::ExtractSliceOp::create(rewriter, loc, input->get(), offsets, sizes, strides);
+    Value empty = tensor::EmptyOp::create(rewriter, loc, all, source.getElementType());
+    auto moved = linalg::GenericOp::create(rewriter, loc, empty.getType(), part, empty,
+                                           ArrayRef<AffineMap>{read, written},
+                                           op.getIteratorTypesArray());
+    rewriter.cloneRegionBefore(op.getRegion(), moved.getRegion(), moved.getRegion().begin());
+    Value result = moved.getResult(0);
+    if (result.getType() != slice.getType())
+      result = tensor::CastOp::create(rewriter, loc, slice.getType(), result);
+    rewriter.replaceOp(slice, result);
+    return success();
+  }
+};
+
+/// A slice without the dims of one element that its source has only because it is expanded: a slice
+/// of it without them, as others read it.
+struct SliceWithoutUnits : OpRewritePattern<tensor::ExtractSliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::ExtractSliceOp slice,
+                                PatternRewriter &rewriter) const override {
+    auto expand = slice.getSource().getDefiningOp<tensor::ExpandShapeOp>();
+    llvm::SmallBitVector dropped = slice.getDroppedDims();
+    if (!expand || dropped.none())
+      return failure();
+    SmallVector<int64_t> shape;
+    SmallVector<ReassociationIndices> groups;
+    SmallVector<OpFoldResult> sizes, offsets, taken, strides, all = expand.getMixedOutputShape();
+    for (const ReassociationIndices &group : expand.getReassociationIndices()) {
+      groups.emplace_back();
+      for (int64_t dim : group) {
+        if (dropped.test(dim) && expand.getResultType().getDimSize(dim) == 1)
+          continue;
+        groups.back().push_back(shape.size());
+        shape.push_back(expand.getResultType().getDimSize(dim));
+        sizes.push_back(all[dim]);
+        offsets.push_back(slice.getMixedOffsets()[dim]);
+        taken.push_back(slice.getMixedSizes()[dim]);
+        strides.push_back(slice.getMixedStrides()[dim]);
+      }
+    }
+    if (shape.size() == size_t(expand.getResultType().getRank()) ||
+        llvm::any_of(groups, [](const ReassociationIndices &group) { return group.empty(); }))
+      return failure();
+    Value source = expand.getSrc();
+    if (groups.size() != shape.size())
+      source = tensor::ExpandShapeOp::create(rewriter, expand.getLoc(),
+                                             expand.getResultType().clone(shape), source, groups,
+                                             sizes);
+    rewriter.replaceOpWithNewOp<tensor::ExtractSliceOp>(slice, slice.getType(), source, offsets,
+                                                        taken, strides);
+    return success();
+  }
+};
+
 /// An input that is a scalar (not a tensor) is used by the body directly; the
 /// operand then is unused.
 struct CaptureScalarInputs : OpRewritePattern<linalg::GenericOp> {
@@ -174,7 +254,7 @@ static LogicalResult foldIntoReaders(func::FuncOp func) {
   RewritePatternSet patterns(context);
   linalg::populateElementwiseOpsFusionPatterns(patterns, readsThroughRelayout);
   linalg::populateMoveInitOperandsToInputPattern(patterns);
-  patterns.add<CaptureScalarInputs>(context);
+  patterns.add<CaptureScalarInputs, SliceBeforeRelayout>(context);
   patterns.add<FillRelaidOut>(context, /*benefit=*/2); // before upstream captures the number
   linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
   tensor::DimOp::getCanonicalizationPatterns(patterns, context);
@@ -248,6 +328,7 @@ static LogicalResult dropUnitDims(func::FuncOp func) {
   // patterns above: so they must not run together.
   RewritePatternSet reshapes(context);
   tensor::populateReassociativeReshapeFoldingPatterns(reshapes);
+  reshapes.add<SliceWithoutUnits>(context);
   tensor::CollapseShapeOp::getCanonicalizationPatterns(reshapes, context);
   tensor::ExpandShapeOp::getCanonicalizationPatterns(reshapes, context);
   return applyPatternsBounded(func, std::move(reshapes), "normalize",

@@ -21,6 +21,8 @@
 #include "tilewright/Dialect/GreedyRewrite.h"
 #include "tilewright/Normalize/Normalize.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
@@ -37,6 +39,14 @@ namespace tilewright {
 /// Not where a body computes with coordinates, which would be computed of more of them.
 static bool mayHaveMoreLoops(linalg::GenericOp op) {
   return !op->hasAttr(kConfigAttr) && op.hasPureTensorSemantics() && !op.hasIndexSemantics();
+}
+
+/// Whether `op` only moves elements that its body finds (tilewright-read-rotations): then it is
+/// computed by who reads it.
+static bool movesByCoordinates(linalg::GenericOp op) {
+  return op && op.hasPureTensorSemantics() && !op->hasAttr(kConfigAttr) &&
+         op.getNumDpsInputs() == 0 && op.getNumResults() == 1 && op->hasOneUse() &&
+         op.getBody()->getTerminator()->getOperand(0).getDefiningOp<tensor::ExtractOp>();
 }
 
 static bool isPointwise(Operation *op) {
@@ -76,11 +86,12 @@ static bool isReadElementwise(Value value) {
 /// of the shape with more dims.
 static bool shouldExpand(OpOperand *operand) {
   if (auto expand = dyn_cast<tensor::ExpandShapeOp>(operand->getOwner()))
-    return isPointwise(operand->get().getDefiningOp()) &&
-           isReadElementwise(expand.getResult()) &&
-           llvm::all_of(operand->get().getUsers(), [&](Operation *user) {
-             return user == expand || mayExpand(user);
-           });
+    return isReadElementwise(expand.getResult()) &&
+           (movesByCoordinates(operand->get().getDefiningOp<linalg::GenericOp>()) ||
+            (isPointwise(operand->get().getDefiningOp()) &&
+             llvm::all_of(operand->get().getUsers(), [&](Operation *user) {
+               return user == expand || mayExpand(user);
+             })));
   auto collapse = operand->get().getDefiningOp<tensor::CollapseShapeOp>();
   if (!collapse || !mayExpand(operand->getOwner()))
     return false;
@@ -159,6 +170,24 @@ struct ReshapeByMoreDims : OpRewritePattern<tensor::ExpandShapeOp> {
 };
 } // namespace
 
+/// Coordinates of more dims are sums of products, by ops that bodies may have.
+static void computeCoordinates(func::FuncOp func) {
+  SmallVector<affine::AffineApplyOp> ops;
+  func.walk([&](affine::AffineApplyOp op) {
+    if (isa<linalg::GenericOp>(op->getParentOp()))
+      ops.push_back(op);
+  });
+  for (affine::AffineApplyOp op : ops) {
+    OpBuilder b(op);
+    auto values = affine::expandAffineMap(b, op.getLoc(), op.getAffineMap(),
+                                          SmallVector<Value>(op->getOperands()));
+    if (!values)
+      continue;
+    op.getResult().replaceAllUsesWith(values->front());
+    op.erase();
+  }
+}
+
 LogicalResult tilewright::foldReshapes(func::FuncOp func) {
   MLIRContext *context = func.getContext();
   RewritePatternSet patterns(context);
@@ -167,7 +196,10 @@ LogicalResult tilewright::foldReshapes(func::FuncOp func) {
   tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, context);
   tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, context);
   tensor::populateFoldTensorEmptyPatterns(patterns);
-  return applyPatternsBounded(func, std::move(patterns), "normalize", "folding of reshapes");
+  if (failed(applyPatternsBounded(func, std::move(patterns), "normalize", "folding of reshapes")))
+    return failure();
+  computeCoordinates(func);
+  return success();
 }
 
 namespace {

@@ -27,6 +27,7 @@ void tilewright::populateNormalizePipeline(OpPassManager &pm,
   func.addPass(createCSEPass());
   func.addPass(createCarryConfigsPass());
   func.addPass(createDecomposeTensorOpsPass());
+  func.addPass(createReadRotationsPass());
   func.addPass(createGeneralizePass());
   func.addPass(createSimplifyBodiesPass());
   func.addPass(createFoldScalarsPass());

@@ -254,3 +254,25 @@ func.func @FilledFilter(%x: tensor<9x9x4xf32>, %v: f32, %o: tensor<7x7x8xf32>) -
   } -> tensor<7x7x8xf32>
   return %r : tensor<7x7x8xf32>
 }
+
+// -----
+
+// Slices of a transposed tensor are read where they lie in the other.
+// CHECK: #[[$T:.*]] = affine_map<(d0, d1) -> (d1, d0)>
+// CHECK-LABEL: func @ASliceIsReadThroughATranspose
+// CHECK: %[[S:.*]] = tensor.extract_slice %arg0[2, 0] [4, 16] [1, 1]
+// CHECK: linalg.generic {indexing_maps = [#[[$T]], #{{.*}}]{{.*}} ins(%[[S]] : tensor<4x16xf32>)
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: math.absf
+// CHECK-NOT: linalg.generic
+#id = affine_map<(i, j) -> (i, j)>
+func.func @ASliceIsReadThroughATranspose(%x: tensor<8x16xf32>, %e: tensor<16x8xf32>, %f: tensor<16x4xf32>) -> tensor<16x4xf32> {
+  %t = linalg.transpose ins(%x : tensor<8x16xf32>) outs(%e : tensor<16x8xf32>) permutation = [1, 0]
+  %s = tensor.extract_slice %t[0, 2] [16, 4] [1, 1] : tensor<16x8xf32> to tensor<16x4xf32>
+  %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%s : tensor<16x4xf32>) outs(%f : tensor<16x4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %y = math.absf %a : f32
+    linalg.yield %y : f32
+  } -> tensor<16x4xf32>
+  return %r : tensor<16x4xf32>
+}

@@ -107,6 +107,9 @@ bool readExtracts(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op);
 /// replaced it.
 mlir::linalg::GenericOp readOtherMaps(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op);
 
+/// Reads tensors that `tensor.concat` rotates where they lie.
+void readRotations(mlir::RewriterBase &rewriter, mlir::func::FuncOp func);
+
 /// Converts operands of `op`, a product of floats, in front of it where its body converts integers,
 /// or floats of 8 bits beside halves.
 void convertOperands(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op);

@@ -95,6 +95,17 @@ def ReadOtherMapsPass : Pass<"tilewright-read-other-maps", "::mlir::func::FuncOp
                            "::mlir::tensor::TensorDialect"];
 }
 
+def ReadRotationsPass : Pass<"tilewright-read-rotations", "::mlir::func::FuncOp"> {
+  let summary = "Read rotated tensors where they lie";
+  let description = [{
+    `tensor.concat` of the end of a tensor and its beginning, of static sizes, becomes a
+    `linalg.generic` that reads each element by `tensor.extract` where it is; one of what
+    another gives reads what that reads.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def ConvertOperandsPass : Pass<"tilewright-convert-operands", "::mlir::func::FuncOp"> {
   let summary = "Convert operands of few bits in front of products";
   let description = [{

@@ -1,0 +1,126 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A concatenation of the end of a tensor and its beginning, as front ends write torch.roll, reads
+// each element where it is:
+//
+//   %a = tensor.extract_slice %x[3, 0] [53, 56] [1, 1]
+//   %b = tensor.extract_slice %x[0, 0] [3, 56] [1, 1]
+//   %r = tensor.concat dim(0) %a, %b
+// becomes
+//   %r = linalg.generic {
+//     %k = addi (linalg.index 0), 3
+//     %i = select (%k >= 56), %k - 56, %k
+//     yield (tensor.extract %x[%i, linalg.index 1])
+//   }
+//
+// One of what another one gives, along another dim, reads the tensor that that one reads.
+
+#include "tilewright/Normalize/Normalize.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+namespace tilewright {
+#define GEN_PASS_DEF_READROTATIONSPASS
+#include "tilewright/Normalize/Passes.h.inc"
+} // namespace tilewright
+
+namespace {
+/// The only dim that a slice does not take whole, where it begins there, and how much it takes.
+struct Taken {
+  int64_t dim, begin, size;
+};
+} // namespace
+
+static std::optional<Taken> takenBy(tensor::ExtractSliceOp slice) {
+  RankedTensorType source = slice.getSourceType();
+  if (slice.getDroppedDims().any() || !source.hasStaticShape() ||
+      ShapedType::isDynamicShape(slice.getStaticOffsets()) ||
+      ShapedType::isDynamicShape(slice.getStaticSizes()) || !slice.hasUnitStride())
+    return std::nullopt;
+  std::optional<Taken> taken;
+  for (int64_t dim = 0; dim < source.getRank(); ++dim) {
+    int64_t size = slice.getStaticSizes()[dim];
+    if (size == source.getDimSize(dim))
+      continue;
+    if (taken)
+      return std::nullopt;
+    taken = Taken{dim, slice.getStaticOffsets()[dim], size};
+  }
+  return taken;
+}
+
+/// By how much `op` moves the elements of one tensor along its dim, and that tensor.
+static std::optional<std::pair<Value, int64_t>> matchRotation(tensor::ConcatOp op) {
+  if (op.getInputs().size() != 2)
+    return std::nullopt;
+  auto end = op.getInputs()[0].getDefiningOp<tensor::ExtractSliceOp>(),
+       start = op.getInputs()[1].getDefiningOp<tensor::ExtractSliceOp>();
+  if (!end || !start || end.getSource() != start.getSource())
+    return std::nullopt;
+  std::optional<Taken> last = takenBy(end), first = takenBy(start);
+  int64_t dim = op.getDim();
+  if (!last || !first || last->dim != dim || first->dim != dim || first->begin != 0 ||
+      last->begin != first->size ||
+      last->begin + last->size != end.getSourceType().getDimSize(dim))
+    return std::nullopt;
+  return std::pair(Value(end.getSource()), last->begin);
+}
+
+void tilewright::readRotations(RewriterBase &b, func::FuncOp func) {
+  /// What a rotated tensor is read from, and from where on along each dim.
+  DenseMap<Value, std::pair<Value, SmallVector<int64_t>>> rotated;
+  func.walk([&](tensor::ConcatOp op) {
+    auto rotation = matchRotation(op);
+    if (!rotation)
+      return;
+    RankedTensorType type = op.getResultType();
+    std::pair<Value, SmallVector<int64_t>> read(rotation->first,
+                                                SmallVector<int64_t>(type.getRank(), 0));
+    if (auto before = rotated.find(rotation->first); before != rotated.end())
+      read = before->second;
+    int64_t &begin = read.second[op.getDim()], size = type.getDimSize(op.getDim());
+    begin = (begin + rotation->second) % size;
+    b.setInsertionPoint(op);
+    Value empty = tensor::EmptyOp::create(b, op.getLoc(), type, ValueRange());
+    auto generic = linalg::GenericOp::create(
+        b, op.getLoc(), type, ValueRange(), empty, b.getMultiDimIdentityMap(type.getRank()),
+        SmallVector<utils::IteratorType>(type.getRank(), utils::IteratorType::parallel),
+        [&](OpBuilder &inner, Location at, ValueRange) {
+          SmallVector<Value> places;
+          for (auto [dim, first] : llvm::enumerate(read.second)) {
+            Value place = linalg::IndexOp::create(inner, at, dim);
+            if (first) {
+              auto number = [&](int64_t value) {
+                return arith::ConstantIndexOp::create(inner, at, value);
+              };
+              Value extent = number(type.getDimSize(dim));
+              place = arith::AddIOp::create(inner, at, place, number(first));
+              Value behind = arith::CmpIOp::create(inner, at, arith::CmpIPredicate::sge, place, extent);
+              Value back = arith::SubIOp::create(inner, at, place, extent);
+              place = arith::SelectOp::create(inner, at, behind, back, place);
+            }
+            places.push_back(place);
+          }
+          Value element = tensor::ExtractOp::create(inner, at, read.first, places);
+          linalg::YieldOp::create(inner, at, element);
+        });
+    rotated[generic.getResult(0)] = read;
+    b.replaceOp(op, generic);
+  });
+}
+
+namespace {
+struct ReadRotationsPass : tilewright::impl::ReadRotationsPassBase<ReadRotationsPass> {
+  void runOnOperation() override {
+    IRRewriter rewriter(&getContext());
+    readRotations(rewriter, getOperation());
+  }
+};
+} // namespace

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // vector.gather: elements that a body reads by coordinates of its own, one load
-// for each.
+// for each, or for each run of neighbours (tilewright/Dialect/Gathers.h).
 //
 //   %v = vector.gather %t[%c0] [%places], %any, %zeros : memref<?xf32>,
 //   vector<64xindex>, …
@@ -12,13 +12,33 @@
 
 #include "ThreadCode.h"
 
+#include "tilewright/Dialect/Gathers.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
+
+#include <numeric>
 
 using namespace mlir;
 using namespace tilewright;
 
-/// One load for each register. Only a mask that is not true everywhere needs a
+layout::RegisterRuns ThreadCode::gatherRuns(vector::GatherOp op, const MemView &mem,
+                                            const DistributedLayout &layout) {
+  auto known = op->getAttrOfType<DenseI64ArrayAttr>(kGatherRunsAttr);
+  if (!known || mem.shared || mem.padding || !mem.strides.back().isConstant() ||
+      mem.strides.back().constant != 1)
+    return layout.registerRuns(0, 1);
+  int64_t aligned = std::gcd(known[1], mem.offsetDivisor);
+  for (int64_t divisor : ArrayRef(mem.strideDivisors).drop_back())
+    aligned = std::gcd(aligned, divisor);
+  int64_t width = accessBytes / elementBytes(mem.element);
+  while (width > 1 && (aligned % width || layout.contiguity(known[0]) % width))
+    width /= 2;
+  return layout.registerRuns(known[0], std::max<int64_t>(width, 1));
+}
+
+/// One load for each run of registers. Only a mask that is not true everywhere needs a
 /// branch: the elements that it leaves out may not be there.
 LogicalResult ThreadCode::gather(vector::GatherOp op) {
   FailureOr<MemView> mem = view(op.getBase());
@@ -34,23 +54,31 @@ LogicalResult ThreadCode::gather(vector::GatherOp op) {
   for (auto [dim, index] : llvm::enumerate(op.getOffsets()))
     base = add(loc, base,
                multiply(loc, mapped(OpFoldResult(index)), mem->strides[dim]));
-  Registers result;
-  for (int64_t reg = 0; reg < layout->numRegisters(); ++reg) {
-    Value at = elementOffset(loc, *mem, add(loc, base, Index((*places)[reg])));
-    Value inside = (*mask)[reg];
+  Registers result(layout->numRegisters());
+  auto runs = gatherRuns(op, *mem, *layout);
+  for (ArrayRef<int64_t> run : runs.groups) {
+    Value place = (*places)[run.front()], inside = (*mask)[run.front()];
+    if (run.size() > 1) // outside of the tile it is that of the row's last element
+      place = arith::AndIOp::create(b, loc, place, constant(loc, -int64_t(run.size())));
+    Value at = elementOffset(loc, *mem, add(loc, base, Index(place)));
     if (matchPattern(inside, m_One())) {
-      result.push_back(load(loc, *mem, at, 1).front());
+      for (auto [reg, value] : llvm::zip_equal(run, load(loc, *mem, at, run.size())))
+        result[reg] = value;
       continue;
     }
-    auto branch = scf::IfOp::create(b, loc, (*otherwise)[reg].getType(), inside,
+    SmallVector<Value> left;
+    for (int64_t reg : run)
+      left.push_back((*otherwise)[reg]);
+    auto branch = scf::IfOp::create(b, loc, ValueRange(left).getTypes(), inside,
                                     /*addThenBlock=*/true,
                                     /*addElseBlock=*/true);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
-    scf::YieldOp::create(b, loc, load(loc, *mem, at, 1));
+    scf::YieldOp::create(b, loc, load(loc, *mem, at, run.size()));
     b.setInsertionPointToStart(branch.elseBlock());
-    scf::YieldOp::create(b, loc, (*otherwise)[reg]);
-    result.push_back(branch.getResult(0));
+    scf::YieldOp::create(b, loc, left);
+    for (auto [reg, value] : llvm::zip_equal(run, branch.getResults()))
+      result[reg] = value;
   }
   define(op.getResult(), result);
   return success();

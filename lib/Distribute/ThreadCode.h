@@ -202,6 +202,9 @@ public:
                                        const DistributedLayout &to);
   mlir::LogicalResult write(mlir::vector::TransferWriteOp op);
   mlir::LogicalResult gather(mlir::vector::GatherOp op);
+  /// Registers of a gather that one load reads.
+  layout::RegisterRuns gatherRuns(mlir::vector::GatherOp op, const MemView &mem,
+                                  const DistributedLayout &layout);
   mlir::LogicalResult scalarLoad(mlir::memref::LoadOp op);
   /// Accesses by which blocks wait for each other.
   mlir::LogicalResult takeNumber(TakeNumberOp op);

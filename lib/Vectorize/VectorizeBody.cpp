@@ -12,10 +12,14 @@
 
 #include "Vectorizer.h"
 #include "tilewright/Analysis/Reductions.h"
+#include "tilewright/Dialect/Divisibility.h"
+#include "tilewright/Dialect/Gathers.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+
+#include <numeric>
 
 using namespace mlir;
 using namespace tilewright;
@@ -42,6 +46,56 @@ static LogicalResult expandAffine(Block *body) {
 static bool dividesIntegers(Operation &op) {
   return isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
              arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp>(op);
+}
+
+/// Longest runs that anybody reads at once: 16 bytes.
+static constexpr int64_t kLongestRun = 16;
+
+/// Whether `value` of the body of `op` may differ between elements along `loop`.
+static bool variesAlong(linalg::LinalgOp op, Value value, unsigned loop) {
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return argument.getOwner() == op.getBlock() &&
+           op.getMatchingIndexingMap(&op->getOpOperand(argument.getArgNumber()))
+               .isFunctionOfDim(loop);
+  Operation *def = value.getDefiningOp();
+  if (def->getBlock() != op.getBlock())
+    return false;
+  if (auto index = dyn_cast<linalg::IndexOp>(def))
+    return index.getDim() == loop;
+  return def->getNumRegions() || llvm::any_of(def->getOperands(), [&](Value operand) {
+           return variesAlong(op, operand, loop);
+         });
+}
+
+/// The loop that the last coordinate of `extract` counts, where no other coordinate depends on it,
+/// and of how many elements runs are that surely lie side by side.
+static std::optional<std::pair<unsigned, int64_t>> findRuns(linalg::LinalgOp op,
+                                                            tensor::ExtractOp extract) {
+  auto source = extract.getTensor().getType();
+  if (!source.getRank() || source.isDynamicDim(source.getRank() - 1))
+    return std::nullopt;
+  linalg::IndexOp counted;
+  int64_t divisor = std::gcd(kLongestRun, source.getShape().back());
+  SmallVector<Value> terms{extract.getIndices().back()};
+  while (!terms.empty()) {
+    Value term = terms.pop_back_val();
+    if (auto sum = term.getDefiningOp<arith::AddIOp>(); sum && sum->getBlock() == op.getBlock()) {
+      terms.append({sum.getLhs(), sum.getRhs()});
+      continue;
+    }
+    auto index = term.getDefiningOp<linalg::IndexOp>();
+    if (index ? bool(counted) : term.getParentBlock() == op.getBlock())
+      return std::nullopt;
+    if (index)
+      counted = index;
+    else
+      divisor = std::gcd(divisor, knownDivisor(term));
+  }
+  if (!counted || divisor < 2 ||
+      llvm::any_of(extract.getIndices().drop_back(),
+                   [&](Value at) { return variesAlong(op, at, counted.getDim()); }))
+    return std::nullopt;
+  return std::pair(unsigned(counted.getDim()), divisor);
 }
 
 /// tensor.extract of a whole tensor. Lanes outside of the tile have coordinates of
@@ -115,9 +169,15 @@ LogicalResult Vectorizer::vectorizeExtract(OpState &state,
   Value none =
       arith::ConstantOp::create(b, loc, cast<TypedAttr>(b.getZeroAttr(type)));
   SmallVector<Value> start(source.getRank(), zero);
-  Value result = vector::GatherOp::create(
+  auto gather = vector::GatherOp::create(
       b, loc, type, op.getTensor(), start, spread(linear, index),
       spread(any, b.getI1Type()), none);
+  if (auto runs = findRuns(state.op, op); runs && llvm::is_contained(state.order, runs->first))
+    gather->setAttr(kGatherRunsAttr,
+                    b.getDenseI64ArrayAttr({llvm::find(state.order, runs->first) -
+                                                state.order.begin(),
+                                            runs->second}));
+  Value result = gather;
   if (state.order.empty())
     result = vector::ExtractOp::create(b, loc, result, 0);
   state.values[op] = result;

@@ -23,4 +23,23 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", 
     vector.transfer_write %s, %o[%c0] {in_bounds = [true]} : vector<128xf32>, memref<128xf32>
     return
   }
+
+  // Neighbours in memory are one load, from a multiple of its length on.
+  // CHECK-LABEL: func.func private @gather_rows
+  // CHECK-SAME: (%[[T:[a-z0-9]+]]: memref<?xf32>
+  // CHECK-NOT: memref.load
+  // CHECK: %[[P:.*]] = arith.andi %{{.*}}, %c-4 : index
+  // CHECK: vector.load %[[T]][%[[P]]] {alignment = 16 : i64} : memref<?xf32>, vector<4xf32>
+  // CHECK-NOT: memref.load
+  func.func private @gather_rows(%t: memref<50x64xf32>, %o: memref<128xf32>)
+      attributes {tilewright.kernel, tilewright.access = ["read", "write"],
+        tilewright.launch = #tilewright.launch<threads = 32, subgroup = 32, tiles = affine_map<() -> (1)>>} {
+    %c0 = arith.constant 0 : index
+    %zeros = arith.constant dense<0.0> : vector<128xf32>
+    %true = arith.constant dense<true> : vector<128xi1>
+    %i = vector.step : vector<128xindex>
+    %v = vector.gather %t[%c0, %c0] [%i], %true, %zeros {tilewright.gather_runs = array<i64: 0, 16>} : memref<50x64xf32>, vector<128xindex>, vector<128xi1>, vector<128xf32> into vector<128xf32>
+    vector.transfer_write %v, %o[%c0] {in_bounds = [true]} : vector<128xf32>, memref<128xf32>
+    return
+  }
 }

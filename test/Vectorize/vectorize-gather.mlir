@@ -10,6 +10,8 @@ module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgr
   // CHECK: arith.maxsi
   // CHECK: %[[MASK:.*]] = vector.broadcast %[[ANY]] : i1 to vector<4x64xi1>
   // CHECK: vector.gather %[[T]][%{{.*}}, %{{.*}}] [%{{.*}}], %[[MASK]]
+  // Columns are neighbours: 16 at most are said to be.
+  // CHECK-SAME: tilewright.gather_runs = array<i64: 1, 16>
   func.func private @Embedding(%t: tensor<?x64xf32>, %i: tensor<40xi32>, %o: tensor<40x64xf32>) -> tensor<40x64xf32> attributes {tilewright.kernel} {
     %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
         ins(%i : tensor<40xi32>) outs(%o : tensor<40x64xf32>)

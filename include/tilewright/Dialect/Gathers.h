@@ -1,0 +1,23 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What is known of the places that a vector.gather reads. A body that reads rows by numbers, as an
+// embedding does, reads neighbours along a row:
+//
+//   %e = tensor.extract %table[%number, %column]   // %column = linalg.index 1
+
+#ifndef TILEWRIGHT_DIALECT_GATHERS_H
+#define TILEWRIGHT_DIALECT_GATHERS_H
+
+#include "llvm/ADT/StringRef.h"
+
+namespace tilewright {
+
+/// array<i64: dim, n>: n elements along this dim of the vector, from a multiple of n on, are
+/// neighbours in memory, the first at a multiple of n, unless they are outside of the tile. Of
+/// those, any place is one of such neighbours.
+inline constexpr llvm::StringLiteral kGatherRunsAttr = "tilewright.gather_runs";
+
+} // namespace tilewright
+
+#endif

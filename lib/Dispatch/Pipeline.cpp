@@ -38,6 +38,12 @@ void tilewright::populateDispatchPipeline(OpPassManager &pm,
     OpPassManager &func = pm.nest<func::FuncOp>();
     func.addPass(createPackOperandsPass());
     func.addPass(createFuseElementwisePass());
+    func.addPass(createSplitConcatReadersPass());
+    // Parts of the same tensor are one slice, and what computes a part is merged into its reader.
+    func.addPass(createCSEPass());
+    func.addPass(createFuseElementwisePass());
+    func.addPass(createJoinConcatPartsPass());
+    func.addPass(createFuseElementwisePass()); // equal operands of what is joined are one
     func.addPass(createExpandOperandsPass());
     // A merged body may be an identity now (x - 3 + 3): it is no kernel.
     func.addPass(createCanonicalizePass("dispatch"));

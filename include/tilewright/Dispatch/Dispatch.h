@@ -83,6 +83,17 @@ void splitReductionGuarded(mlir::RewriterBase &rewriter,
                            mlir::linalg::GenericOp op,
                            const GuardedSplit &guarded);
 
+/// Lets elementwise ops read the parts of the concatenation that ends with `last`, if all that
+/// read it can; see tilewright-split-concat-readers.
+void splitConcatReaders(mlir::RewriterBase &b, mlir::tensor::InsertSliceOp last);
+
+/// Lets one op compute the parts that are put into a tensor by `last` and the insertions in front
+/// of it; see tilewright-join-concat-parts.
+void joinConcatParts(mlir::RewriterBase &b, mlir::tensor::InsertSliceOp last);
+
+/// Puts the parts of what `outer` puts into a tensor there one by one, where nobody else reads it.
+void insertPartsOfParts(mlir::RewriterBase &b, mlir::tensor::InsertSliceOp outer);
+
 /// Makes the input that the result of an elementwise op replaces in memory its
 /// destination, if there is one; see tilewright-update-in-place.
 void updateInPlace(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op);

@@ -37,6 +37,33 @@ def FuseElementwisePass
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def SplitConcatReadersPass
+    : Pass<"tilewright-split-concat-readers", "::mlir::func::FuncOp"> {
+  let summary = "Let elementwise ops read the parts of a concatenation";
+  let description = [{
+    An elementwise `linalg.generic` that reads a concatenation, parts that
+    `tensor.insert_slice` puts side by side into a new tensor, becomes one for each part,
+    whose results are put side by side likewise: no kernel copies parts. Not where another
+    op needs the whole, where sizes along the dim are unknown, and where the op may be the
+    end of a kernel that reduces.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
+def JoinConcatPartsPass
+    : Pass<"tilewright-join-concat-parts", "::mlir::func::FuncOp"> {
+  let summary = "Compute parts of a tensor from the same inputs in one op";
+  let description = [{
+    Where parts that `tensor.insert_slice` puts into a tensor are computed by elementwise
+    ops over the same loops, two to four, which read a tensor that is the same, one op with
+    as many results computes them. Its kernel writes the windows where they lie. What is
+    put together only to be put into another tensor is put there part by part.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def PackOperandsPass
     : Pass<"tilewright-pack-operands", "::mlir::func::FuncOp"> {
   let summary = "Let products compute their operands from packed i4";

@@ -1,0 +1,378 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// An elementwise op that reads a concatenation reads the parts instead, where these have static
+// sizes along that dim: it becomes an op for each part, and its result the concatenation of theirs,
+// which kernels write where they lie. So rotary embedding, x * cos + concat(-x2, x1) * sin, needs
+// no tensor of halves turned against each other:
+//
+//   %c = … insert %n into %e[0] [32] [1] … insert %x1 into …[32] [32] [1]      // concat(-x2, x1)
+//   %r = linalg.generic ins(%x, %c, %cos, %sin) { x * cos + c * sin }
+// becomes
+//   %y1 = linalg.generic ins(%x1, %n, %cos1, %sin1) { x * cos + n * sin }
+//   %y2 = linalg.generic ins(%x2, %x1, %cos2, %sin2) { x * cos + n * sin }
+//   … insert %y1 into %e[0] [32] [1] … insert %y2 into …[32] [32] [1]
+
+#include "tilewright/Dispatch/Dispatch.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Interfaces/ValueBoundsOpInterface.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+namespace tilewright {
+#define GEN_PASS_DEF_SPLITCONCATREADERSPASS
+#include "tilewright/Dispatch/Passes.h.inc"
+} // namespace tilewright
+
+namespace {
+struct Part {
+  Value source;
+  int64_t offset, size;
+};
+
+/// A tensor that consists of parts along `dim`, in the order of offsets.
+struct Concat {
+  int64_t dim;
+  SmallVector<Part> parts;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Concatenations
+//===----------------------------------------------------------------------===//
+
+using Size = ValueBoundsConstraintSet::Variable;
+
+/// Whether `insert` fills all of dim `dim`.
+static bool fillsDim(tensor::InsertSliceOp insert, int64_t dim) {
+  if (!isConstantIntValue(insert.getMixedOffsets()[dim], 0) ||
+      !isConstantIntValue(insert.getMixedStrides()[dim], 1))
+    return false;
+  OpFoldResult size = insert.getMixedSizes()[dim];
+  int64_t extent = insert.getDestType().getDimSize(dim);
+  if (std::optional<int64_t> known = getConstantIntValue(size))
+    return *known == extent;
+  FailureOr<bool> equal =
+      ValueBoundsConstraintSet::areEqual(Size(size), Size(insert.getDest(), dim));
+  return succeeded(equal) && *equal;
+}
+
+/// The insertions that `value` is made by, from a new tensor on, the last first.
+static SmallVector<tensor::InsertSliceOp> insertionsOf(Value value) {
+  SmallVector<tensor::InsertSliceOp> inserts;
+  while (auto insert = value.getDefiningOp<tensor::InsertSliceOp>()) {
+    if (!inserts.empty() && !insert->hasOneUse())
+      return {};
+    inserts.push_back(insert);
+    value = insert.getDest();
+  }
+  if (!value.getDefiningOp<tensor::EmptyOp>())
+    inserts.clear();
+  return inserts;
+}
+
+/// The dim that `insert` fills a part of, and no other.
+static std::optional<int64_t> dimOfParts(tensor::InsertSliceOp insert) {
+  std::optional<int64_t> found;
+  for (int64_t dim = 0; dim < insert.getDestType().getRank(); ++dim) {
+    if (fillsDim(insert, dim))
+      continue;
+    if (found || ShapedType::isDynamic(insert.getStaticOffsets()[dim]) ||
+        ShapedType::isDynamic(insert.getStaticSizes()[dim]) ||
+        insert.getStaticStrides()[dim] != 1)
+      return std::nullopt;
+    found = dim;
+  }
+  return found;
+}
+
+static std::optional<Concat> matchInsertions(Value value) {
+  SmallVector<tensor::InsertSliceOp> inserts = insertionsOf(value);
+  if (inserts.size() < 2)
+    return std::nullopt;
+  std::optional<int64_t> dim = dimOfParts(inserts.front());
+  if (!dim)
+    return std::nullopt;
+  Concat concat{*dim, {}};
+  for (tensor::InsertSliceOp insert : inserts) {
+    if (dimOfParts(insert) != dim)
+      return std::nullopt;
+    concat.parts.push_back(
+        {insert.getSource(), insert.getStaticOffsets()[*dim], insert.getStaticSizes()[*dim]});
+  }
+  llvm::sort(concat.parts,
+             [](const Part &a, const Part &b) { return a.offset < b.offset; });
+  int64_t end = 0;
+  for (const Part &part : concat.parts) {
+    if (part.offset != end)
+      return std::nullopt;
+    end += part.size;
+  }
+  if (end != inserts.front().getDestType().getDimSize(*dim))
+    return std::nullopt;
+  return concat;
+}
+
+/// Of dims that are dropped because they have one element, the dims that stay; nothing where
+/// `collapse` joins others.
+static std::optional<SmallVector<int64_t>> keptDims(tensor::CollapseShapeOp collapse) {
+  SmallVector<int64_t> kept;
+  for (const ReassociationIndices &group : collapse.getReassociationIndices()) {
+    int64_t found = group.front();
+    for (int64_t dim : group)
+      if (collapse.getSrcType().getDimSize(dim) != 1) {
+        if (collapse.getSrcType().getDimSize(found) != 1 && found != dim)
+          return std::nullopt;
+        found = dim;
+      }
+    kept.push_back(found);
+  }
+  return kept;
+}
+
+/// The concatenation that `value` is, dims of one element aside.
+static std::optional<Concat> matchConcat(Value value) {
+  auto collapse = value.getDefiningOp<tensor::CollapseShapeOp>();
+  if (!collapse)
+    return matchInsertions(value);
+  std::optional<SmallVector<int64_t>> kept = keptDims(collapse);
+  std::optional<Concat> concat = kept ? matchInsertions(collapse.getSrc()) : std::nullopt;
+  if (!concat || !llvm::is_contained(*kept, concat->dim))
+    return std::nullopt;
+  concat->dim = llvm::find(*kept, concat->dim) - kept->begin();
+  return concat;
+}
+
+/// `value` with dims of one element more or less, so that it has type `type`; null where that
+/// cannot be said.
+static Value dropOrAddUnits(OpBuilder &b, Location loc, Value value, RankedTensorType type) {
+  auto from = cast<RankedTensorType>(value.getType());
+  if (from == type)
+    return value;
+  bool drops = from.getRank() > type.getRank();
+  auto groups = drops ? getReassociationIndicesForReshape(from, type)
+                      : getReassociationIndicesForReshape(type, from);
+  if (from.getRank() == type.getRank() || !groups)
+    return {};
+  if (drops)
+    return tensor::CollapseShapeOp::create(b, loc, type, value, *groups);
+  if (!type.hasStaticShape())
+    return {};
+  return tensor::ExpandShapeOp::create(b, loc, type, value, *groups);
+}
+
+/// Elements `offset` … of `value` along `dim`.
+static Value sliceOf(OpBuilder &b, Location loc, Value value, int64_t dim, int64_t offset,
+                     int64_t size) {
+  auto type = cast<RankedTensorType>(value.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  shape[dim] = size;
+  // Of what is read elsewhere in its own dims, the slice is the same.
+  if (auto collapse = value.getDefiningOp<tensor::CollapseShapeOp>())
+    if (std::optional<SmallVector<int64_t>> kept = keptDims(collapse)) {
+      value = collapse.getSrc();
+      dim = (*kept)[dim];
+    }
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, value),
+                            offsets(sizes.size(), b.getIndexAttr(0)),
+                            ones(sizes.size(), b.getIndexAttr(1));
+  offsets[dim] = b.getIndexAttr(offset);
+  sizes[dim] = b.getIndexAttr(size);
+  return tensor::ExtractSliceOp::create(b, loc, type.clone(shape), value, offsets, sizes, ones);
+}
+
+//===----------------------------------------------------------------------===//
+// Readers
+//===----------------------------------------------------------------------===//
+
+/// The loop of `op` that runs along dim `dim` of `operand`.
+static std::optional<unsigned> loopAlong(linalg::GenericOp op, OpOperand &operand, int64_t dim) {
+  auto expr = dyn_cast<AffineDimExpr>(op.getMatchingIndexingMap(&operand).getResult(dim));
+  return expr ? std::optional(expr.getPosition()) : std::nullopt;
+}
+
+/// Whether a kernel that computes `value` might do what its only reader does, too.
+static bool isEndOfKernel(Value value) {
+  auto op = value.getDefiningOp<linalg::LinalgOp>();
+  if (!op || !value.hasOneUse())
+    return false;
+  return op.getNumReductionLoops() || llvm::any_of(op.getDpsInputs(), isEndOfKernel);
+}
+
+/// Whether `op` can be split along the loop that `use`, of a concatenation, has for its dim.
+static bool maySplit(linalg::GenericOp op, OpOperand &use, const Concat &concat) {
+  if (!op.hasPureTensorSemantics() || op->hasAttr(kConfigAttr) || op->hasAttr(kAtLoadAttr) ||
+      classify(op) != GroupKind::Elementwise || gathers(op) || !op.isDpsInput(&use))
+    return false;
+  std::optional<unsigned> loop = loopAlong(op, use, concat.dim);
+  if (!loop || !llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) {
+        return map.isProjectedPermutation();
+      }))
+    return false;
+  for (OpOperand &init : op.getDpsInitsMutable())
+    if (readsInit(op, init) || !op.getMatchingIndexingMap(&init).isFunctionOfDim(*loop))
+      return false;
+  return llvm::none_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+    return input != &use && isEndOfKernel(input->get());
+  });
+}
+
+namespace {
+/// What one part of a reader has for operands.
+struct Piece {
+  int64_t offset;
+  SmallVector<Value> inputs, inits;
+};
+
+/// Writes the ops for the parts of one reader.
+class Splitter {
+public:
+  Splitter(RewriterBase &b, linalg::GenericOp op, unsigned loop)
+      : b(b), op(op), loop(loop), loc(op.getLoc()) {}
+
+  LogicalResult run(OpOperand &use, const Concat &concat) {
+    b.setInsertionPoint(op);
+    for (const Part &part : concat.parts)
+      if (failed(addPiece(use, concat, part)))
+        return failure();
+    SmallVector<linalg::GenericOp> made;
+    for (const Piece &piece : pieces)
+      made.push_back(create(piece));
+    SmallVector<Value> wholes;
+    for (unsigned number = 0; number < op.getNumResults(); ++number)
+      wholes.push_back(join(number, made));
+    b.replaceOp(op, wholes);
+    return success();
+  }
+
+private:
+  RewriterBase &b;
+  linalg::GenericOp op;
+  unsigned loop;
+  Location loc;
+  SmallVector<Piece> pieces;
+
+  LogicalResult addPiece(OpOperand &use, const Concat &concat, const Part &part) {
+    Piece piece{part.offset, {}, {}};
+    for (OpOperand *input : op.getDpsInputOperands()) {
+      AffineMap map = op.getMatchingIndexingMap(input);
+      auto dim = map.getResultPosition(b.getAffineDimExpr(loop));
+      if (input->get() == use.get() && dim == concat.dim) {
+        auto type = cast<RankedTensorType>(use.get().getType());
+        SmallVector<int64_t> shape(type.getShape());
+        shape[concat.dim] = part.size;
+        piece.inputs.push_back(dropOrAddUnits(b, loc, part.source, type.clone(shape)));
+        if (!piece.inputs.back())
+          return failure();
+        continue;
+      }
+      piece.inputs.push_back(
+          dim ? sliceOf(b, loc, input->get(), *dim, part.offset, part.size) : input->get());
+    }
+    for (OpOperand &init : op.getDpsInitsMutable()) {
+      SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, init.get());
+      AffineMap map = op.getMatchingIndexingMap(&init);
+      sizes[*map.getResultPosition(b.getAffineDimExpr(loop))] = b.getIndexAttr(part.size);
+      piece.inits.push_back(tensor::EmptyOp::create(
+          b, loc, sizes, getElementTypeOrSelf(init.get().getType())));
+    }
+    pieces.push_back(piece);
+    return success();
+  }
+
+  linalg::GenericOp create(const Piece &piece) {
+    auto made = linalg::GenericOp::create(b, loc, ValueRange(piece.inits).getTypes(),
+                                          piece.inputs, piece.inits, op.getIndexingMapsArray(),
+                                          op.getIteratorTypesArray());
+    b.cloneRegionBefore(op.getRegion(), made.getRegion(), made.getRegion().begin());
+    OpBuilder::InsertionGuard guard(b);
+    made->walk([&](linalg::IndexOp index) { moveOn(index, piece.offset); });
+    return made;
+  }
+
+  /// The coordinate along the split loop counts from the part's beginning.
+  void moveOn(linalg::IndexOp index, int64_t offset) {
+    if (index.getDim() != loop || offset == 0)
+      return;
+    b.setInsertionPointAfter(index);
+    Value first = arith::ConstantIndexOp::create(b, loc, offset);
+    Value moved = arith::AddIOp::create(b, loc, index, first);
+    index.getResult().replaceAllUsesExcept(moved, moved.getDefiningOp());
+  }
+
+  /// Result `number` of all pieces as one tensor.
+  Value join(unsigned number, ArrayRef<linalg::GenericOp> made) {
+    OpOperand &init = op.getDpsInitsMutable()[number];
+    unsigned dim =
+        *op.getMatchingIndexingMap(&init).getResultPosition(b.getAffineDimExpr(loop));
+    SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, init.get()),
+                              offsets(sizes.size(), b.getIndexAttr(0)),
+                              ones(sizes.size(), b.getIndexAttr(1));
+    Value whole = tensor::EmptyOp::create(b, loc, sizes,
+                                          getElementTypeOrSelf(init.get().getType()));
+    for (auto [piece, part] : llvm::zip_equal(pieces, made)) {
+      Value result = part->getResult(number);
+      offsets[dim] = b.getIndexAttr(piece.offset);
+      sizes[dim] = b.getIndexAttr(cast<RankedTensorType>(result.getType()).getDimSize(dim));
+      whole = tensor::InsertSliceOp::create(b, loc, result, whole, offsets, sizes, ones);
+    }
+    return whole;
+  }
+};
+} // namespace
+
+/// The ops that read `value`, or it without dims of one element; nothing where another needs it
+/// whole.
+static bool findReaders(Value value, SmallVectorImpl<OpOperand *> &readers) {
+  for (OpOperand &use : value.getUses()) {
+    if (isa<tensor::DimOp>(use.getOwner()))
+      continue;
+    auto collapse = dyn_cast<tensor::CollapseShapeOp>(use.getOwner());
+    if (collapse && keptDims(collapse)) {
+      if (!findReaders(collapse.getResult(), readers))
+        return false;
+      continue;
+    }
+    auto op = dyn_cast<linalg::GenericOp>(use.getOwner());
+    std::optional<Concat> concat = op ? matchConcat(use.get()) : std::nullopt;
+    if (!concat || !maySplit(op, use, *concat))
+      return false;
+    readers.push_back(&use);
+  }
+  return true;
+}
+
+void tilewright::splitConcatReaders(RewriterBase &b, tensor::InsertSliceOp last) {
+  SmallVector<OpOperand *> readers;
+  if (!matchInsertions(last.getResult()) || !findReaders(last.getResult(), readers))
+    return;
+  DenseSet<Operation *> done;
+  for (OpOperand *use : readers) {
+    auto op = cast<linalg::GenericOp>(use->getOwner());
+    if (!done.insert(op).second)
+      continue;
+    Concat concat = *matchConcat(use->get());
+    (void)Splitter(b, op, *loopAlong(op, *use, concat.dim)).run(*use, concat);
+  }
+}
+
+namespace {
+struct SplitConcatReadersPass
+    : tilewright::impl::SplitConcatReadersPassBase<SplitConcatReadersPass> {
+  void runOnOperation() override {
+    if (isKernel(getOperation()))
+      return;
+    SmallVector<tensor::InsertSliceOp> ops;
+    getOperation().walk([&](tensor::InsertSliceOp op) { ops.push_back(op); });
+    IRRewriter rewriter(&getContext());
+    for (tensor::InsertSliceOp op : ops)
+      splitConcatReaders(rewriter, op);
+  }
+};
+} // namespace

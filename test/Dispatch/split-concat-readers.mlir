@@ -1,0 +1,89 @@
+// RUN: tilewright-opt %s -pass-pipeline='builtin.module(func.func(tilewright-split-concat-readers))' -split-input-file | FileCheck %s
+
+// CHECK-LABEL: func @PartsAreReadAndWritten
+// CHECK-DAG: %[[X0:.*]] = tensor.extract_slice %arg0[0, 0] [4, 8] [1, 1]
+// CHECK-DAG: %[[X1:.*]] = tensor.extract_slice %arg0[0, 8] [4, 8] [1, 1]
+// CHECK: %[[Y0:.*]] = linalg.generic {{.*}} ins(%[[X0]], %arg1, %arg3 :
+// CHECK: %[[Y1:.*]] = linalg.generic {{.*}} ins(%[[X1]], %arg2, %arg3 :
+// CHECK: %[[I:.*]] = tensor.insert_slice %[[Y0]] into %{{.*}}[0, 0] [4, 8] [1, 1]
+// CHECK: %[[R:.*]] = tensor.insert_slice %[[Y1]] into %[[I]][0, 8] [4, 8] [1, 1]
+// CHECK: return %[[R]]
+#id = affine_map<(i, j) -> (i, j)>
+func.func @PartsAreReadAndWritten(%x: tensor<4x16xf32>, %a: tensor<4x8xf32>, %b: tensor<4x8xf32>, %row: tensor<4xf32>) -> tensor<4x16xf32> {
+  %e = tensor.empty() : tensor<4x16xf32>
+  %i = tensor.insert_slice %a into %e[0, 0] [4, 8] [1, 1] : tensor<4x8xf32> into tensor<4x16xf32>
+  %c = tensor.insert_slice %b into %i[0, 8] [4, 8] [1, 1] : tensor<4x8xf32> into tensor<4x16xf32>
+  %r = linalg.generic {indexing_maps = [#id, #id, affine_map<(i, j) -> (i)>, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %c, %row : tensor<4x16xf32>, tensor<4x16xf32>, tensor<4xf32>) outs(%e : tensor<4x16xf32>) {
+  ^bb0(%0: f32, %1: f32, %2: f32, %o: f32):
+    %3 = arith.mulf %0, %1 : f32
+    %4 = arith.addf %3, %2 : f32
+    linalg.yield %4 : f32
+  } -> tensor<4x16xf32>
+  return %r : tensor<4x16xf32>
+}
+
+// -----
+
+// Coordinates of a part count from where it begins; dims of one element are dropped.
+// CHECK-LABEL: func @CoordinatesAndUnitDims
+// CHECK: %[[A:.*]] = tensor.collapse_shape %arg0 {{.*}} : tensor<1x3xi64> into tensor<3xi64>
+// CHECK: linalg.generic {{.*}} ins(%[[A]] : tensor<3xi64>)
+// CHECK: linalg.index 0
+// CHECK-NOT: arith.addi {{.*}} : index
+// CHECK: linalg.generic {{.*}} ins(%{{.*}} : tensor<5xi64>)
+// CHECK: %[[J:.*]] = linalg.index 0
+// CHECK: %[[C:.*]] = arith.constant 3 : index
+// CHECK: %[[K:.*]] = arith.addi %[[J]], %[[C]]
+// CHECK: arith.index_cast %[[K]]
+#id = affine_map<(i) -> (i)>
+func.func @CoordinatesAndUnitDims(%a: tensor<1x3xi64>, %b: tensor<1x5xi64>) -> tensor<8xi64> {
+  %e = tensor.empty() : tensor<1x8xi64>
+  %i = tensor.insert_slice %b into %e[0, 3] [1, 5] [1, 1] : tensor<1x5xi64> into tensor<1x8xi64>
+  %c = tensor.insert_slice %a into %i[0, 0] [1, 3] [1, 1] : tensor<1x3xi64> into tensor<1x8xi64>
+  %d = tensor.collapse_shape %c [[0, 1]] : tensor<1x8xi64> into tensor<8xi64>
+  %f = tensor.empty() : tensor<8xi64>
+  %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%d : tensor<8xi64>) outs(%f : tensor<8xi64>) {
+  ^bb0(%0: i64, %o: i64):
+    %1 = linalg.index 0 : index
+    %2 = arith.index_cast %1 : index to i64
+    %3 = arith.addi %0, %2 : i64
+    linalg.yield %3 : i64
+  } -> tensor<8xi64>
+  return %r : tensor<8xi64>
+}
+
+// -----
+
+// CHECK-LABEL: func @AnotherNeedsTheWhole
+// CHECK: linalg.generic {{.*}} ins(%{{.*}} : tensor<16xf32>)
+#id = affine_map<(i) -> (i)>
+func.func @AnotherNeedsTheWhole(%a: tensor<8xf32>, %b: tensor<8xf32>) -> (tensor<16xf32>, tensor<16xf32>) {
+  %e = tensor.empty() : tensor<16xf32>
+  %i = tensor.insert_slice %a into %e[0] [8] [1] : tensor<8xf32> into tensor<16xf32>
+  %c = tensor.insert_slice %b into %i[8] [8] [1] : tensor<8xf32> into tensor<16xf32>
+  %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%c : tensor<16xf32>) outs(%e : tensor<16xf32>) {
+  ^bb0(%0: f32, %o: f32):
+    %1 = math.absf %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<16xf32>
+  return %c, %r : tensor<16xf32>, tensor<16xf32>
+}
+
+// -----
+
+// What nobody puts anything into is no part.
+// CHECK-LABEL: func @AGapStays
+// CHECK: linalg.generic {{.*}} ins(%{{.*}} : tensor<17xf32>)
+#id = affine_map<(i) -> (i)>
+func.func @AGapStays(%a: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<17xf32> {
+  %e = tensor.empty() : tensor<17xf32>
+  %i = tensor.insert_slice %a into %e[0] [8] [1] : tensor<8xf32> into tensor<17xf32>
+  %c = tensor.insert_slice %b into %i[9] [8] [1] : tensor<8xf32> into tensor<17xf32>
+  %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%c : tensor<17xf32>) outs(%e : tensor<17xf32>) {
+  ^bb0(%0: f32, %o: f32):
+    %1 = math.absf %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<17xf32>
+  return %r : tensor<17xf32>
+}

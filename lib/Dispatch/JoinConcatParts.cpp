@@ -23,6 +23,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -117,41 +118,51 @@ static std::optional<OpFoldResult> addOffsets(Builder &b, OpFoldResult a, OpFold
                          : std::nullopt;
 }
 
+namespace {
+struct Window {
+  SmallVector<OpFoldResult> offsets, sizes, steps;
+};
+} // namespace
+
 /// Where `inner` is after all that it is put into has gone where `outer` puts it.
-static std::optional<SmallVector<OpFoldResult>> offsetsIn(Builder &b, tensor::InsertSliceOp outer,
-                                                          tensor::InsertSliceOp inner) {
-  SmallVector<OpFoldResult> offsets;
-  for (auto [first, second] : llvm::zip_equal(outer.getMixedOffsets(), inner.getMixedOffsets())) {
-    std::optional<OpFoldResult> sum = addOffsets(b, first, second);
+static std::optional<Window> windowIn(Builder &b, tensor::InsertSliceOp outer,
+                                      tensor::InsertSliceOp inner) {
+  Window window{outer.getMixedOffsets(), outer.getMixedSizes(), outer.getMixedStrides()};
+  llvm::SmallBitVector dropped = outer.getDroppedDims();
+  int64_t next = 0;
+  for (size_t dim = 0; dim < window.offsets.size(); ++dim) {
+    if (dropped.test(dim))
+      continue;
+    std::optional<OpFoldResult> sum =
+        addOffsets(b, window.offsets[dim], inner.getMixedOffsets()[next]);
     if (!sum)
       return std::nullopt;
-    offsets.push_back(*sum);
+    window.offsets[dim] = *sum;
+    window.sizes[dim] = inner.getMixedSizes()[next];
+    window.steps[dim] = inner.getMixedStrides()[next++];
   }
-  return offsets;
+  return window;
 }
 
 void tilewright::insertPartsOfParts(RewriterBase &b, tensor::InsertSliceOp outer) {
   SmallVector<tensor::InsertSliceOp> inner;
-  SmallVector<SmallVector<OpFoldResult>> places;
+  SmallVector<Window> places;
   Value whole = outer.getSource();
   while (auto insert = whole.getDefiningOp<tensor::InsertSliceOp>()) {
-    if (!whole.hasOneUse() || insert->getBlock() != outer->getBlock() ||
-        outer.getSourceType().getRank() != outer.getDestType().getRank())
-      return;
-    auto offsets = offsetsIn(b, outer, insert);
-    if (!offsets)
+    std::optional<Window> window = windowIn(b, outer, insert);
+    if (!whole.hasOneUse() || insert->getBlock() != outer->getBlock() || !window)
       return;
     inner.push_back(insert);
-    places.push_back(*offsets);
+    places.push_back(*window);
     whole = insert.getDest();
   }
   if (inner.empty() || !outer.hasUnitStride() || !whole.getDefiningOp<tensor::EmptyOp>())
     return;
   b.setInsertionPoint(outer);
   Value dest = outer.getDest();
-  for (auto [insert, offsets] : llvm::reverse(llvm::zip_equal(inner, places)))
-    dest = tensor::InsertSliceOp::create(b, insert.getLoc(), insert.getSource(), dest, offsets,
-                                         insert.getMixedSizes(), insert.getMixedStrides());
+  for (auto [insert, window] : llvm::reverse(llvm::zip_equal(inner, places)))
+    dest = tensor::InsertSliceOp::create(b, insert.getLoc(), insert.getSource(), dest,
+                                         window.offsets, window.sizes, window.steps);
   b.replaceOp(outer, dest);
   for (tensor::InsertSliceOp insert : inner)
     b.eraseOp(insert);

@@ -13,6 +13,8 @@
 //   %y2 = linalg.generic ins(%x2, %x1, %cos2, %sin2) { x * cos + n * sin }
 //   … insert %y1 into %e[0] [32] [1] … insert %y2 into …[32] [32] [1]
 
+#include "Concats.h"
+
 #include "tilewright/Dispatch/Dispatch.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -20,7 +22,6 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "mlir/Interfaces/ValueBoundsOpInterface.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -29,125 +30,6 @@ namespace tilewright {
 #define GEN_PASS_DEF_SPLITCONCATREADERSPASS
 #include "tilewright/Dispatch/Passes.h.inc"
 } // namespace tilewright
-
-namespace {
-struct Part {
-  Value source;
-  int64_t offset, size;
-};
-
-/// A tensor that consists of parts along `dim`, in the order of offsets.
-struct Concat {
-  int64_t dim;
-  SmallVector<Part> parts;
-};
-} // namespace
-
-//===----------------------------------------------------------------------===//
-// Concatenations
-//===----------------------------------------------------------------------===//
-
-using Size = ValueBoundsConstraintSet::Variable;
-
-/// Whether `insert` fills all of dim `dim`.
-static bool fillsDim(tensor::InsertSliceOp insert, int64_t dim) {
-  if (!isConstantIntValue(insert.getMixedOffsets()[dim], 0) ||
-      !isConstantIntValue(insert.getMixedStrides()[dim], 1))
-    return false;
-  OpFoldResult size = insert.getMixedSizes()[dim];
-  int64_t extent = insert.getDestType().getDimSize(dim);
-  if (std::optional<int64_t> known = getConstantIntValue(size))
-    return *known == extent;
-  FailureOr<bool> equal =
-      ValueBoundsConstraintSet::areEqual(Size(size), Size(insert.getDest(), dim));
-  return succeeded(equal) && *equal;
-}
-
-/// The insertions that `value` is made by, from a new tensor on, the last first.
-static SmallVector<tensor::InsertSliceOp> insertionsOf(Value value) {
-  SmallVector<tensor::InsertSliceOp> inserts;
-  while (auto insert = value.getDefiningOp<tensor::InsertSliceOp>()) {
-    if (!inserts.empty() && !insert->hasOneUse())
-      return {};
-    inserts.push_back(insert);
-    value = insert.getDest();
-  }
-  if (!value.getDefiningOp<tensor::EmptyOp>())
-    inserts.clear();
-  return inserts;
-}
-
-/// The dim that `insert` fills a part of, and no other.
-static std::optional<int64_t> dimOfParts(tensor::InsertSliceOp insert) {
-  std::optional<int64_t> found;
-  for (int64_t dim = 0; dim < insert.getDestType().getRank(); ++dim) {
-    if (fillsDim(insert, dim))
-      continue;
-    if (found || ShapedType::isDynamic(insert.getStaticOffsets()[dim]) ||
-        ShapedType::isDynamic(insert.getStaticSizes()[dim]) ||
-        insert.getStaticStrides()[dim] != 1)
-      return std::nullopt;
-    found = dim;
-  }
-  return found;
-}
-
-static std::optional<Concat> matchInsertions(Value value) {
-  SmallVector<tensor::InsertSliceOp> inserts = insertionsOf(value);
-  if (inserts.size() < 2)
-    return std::nullopt;
-  std::optional<int64_t> dim = dimOfParts(inserts.front());
-  if (!dim)
-    return std::nullopt;
-  Concat concat{*dim, {}};
-  for (tensor::InsertSliceOp insert : inserts) {
-    if (dimOfParts(insert) != dim)
-      return std::nullopt;
-    concat.parts.push_back(
-        {insert.getSource(), insert.getStaticOffsets()[*dim], insert.getStaticSizes()[*dim]});
-  }
-  llvm::sort(concat.parts,
-             [](const Part &a, const Part &b) { return a.offset < b.offset; });
-  int64_t end = 0;
-  for (const Part &part : concat.parts) {
-    if (part.offset != end)
-      return std::nullopt;
-    end += part.size;
-  }
-  if (end != inserts.front().getDestType().getDimSize(*dim))
-    return std::nullopt;
-  return concat;
-}
-
-/// Of dims that are dropped because they have one element, the dims that stay; nothing where
-/// `collapse` joins others.
-static std::optional<SmallVector<int64_t>> keptDims(tensor::CollapseShapeOp collapse) {
-  SmallVector<int64_t> kept;
-  for (const ReassociationIndices &group : collapse.getReassociationIndices()) {
-    int64_t found = group.front();
-    for (int64_t dim : group)
-      if (collapse.getSrcType().getDimSize(dim) != 1) {
-        if (collapse.getSrcType().getDimSize(found) != 1 && found != dim)
-          return std::nullopt;
-        found = dim;
-      }
-    kept.push_back(found);
-  }
-  return kept;
-}
-
-/// The concatenation that `value` is, dims of one element aside.
-static std::optional<Concat> matchConcat(Value value) {
-  auto collapse = value.getDefiningOp<tensor::CollapseShapeOp>();
-  if (!collapse)
-    return matchInsertions(value);
-  std::optional<SmallVector<int64_t>> kept = keptDims(collapse);
-  std::optional<Concat> concat = kept ? matchInsertions(collapse.getSrc()) : std::nullopt;
-  if (!concat || !llvm::is_contained(*kept, concat->dim))
-    return std::nullopt;
-  concat->dim = llvm::find(*kept, concat->dim) - kept->begin();
-  return concat;
-}
 
 /// `value` with dims of one element more or less, so that it has type `type`; null where that
 /// cannot be said.
@@ -167,12 +49,12 @@ static Value dropOrAddUnits(OpBuilder &b, Location loc, Value value, RankedTenso
   return tensor::ExpandShapeOp::create(b, loc, type, value, *groups);
 }
 
-/// Elements `offset` … of `value` along `dim`.
-static Value sliceOf(OpBuilder &b, Location loc, Value value, int64_t dim, int64_t offset,
-                     int64_t size) {
+/// The elements of `value` along `dim` that are beside those of `part`.
+static Value sliceOf(OpBuilder &b, Location loc, Value value, int64_t dim, const ConcatPart &part,
+                     int64_t step) {
   auto type = cast<RankedTensorType>(value.getType());
   SmallVector<int64_t> shape(type.getShape());
-  shape[dim] = size;
+  shape[dim] = part.size;
   // Of what is read elsewhere in its own dims, the slice is the same.
   if (auto collapse = value.getDefiningOp<tensor::CollapseShapeOp>())
     if (std::optional<SmallVector<int64_t>> kept = keptDims(collapse)) {
@@ -181,10 +63,11 @@ static Value sliceOf(OpBuilder &b, Location loc, Value value, int64_t dim, int64
     }
   SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, value),
                             offsets(sizes.size(), b.getIndexAttr(0)),
-                            ones(sizes.size(), b.getIndexAttr(1));
-  offsets[dim] = b.getIndexAttr(offset);
-  sizes[dim] = b.getIndexAttr(size);
-  return tensor::ExtractSliceOp::create(b, loc, type.clone(shape), value, offsets, sizes, ones);
+                            steps(sizes.size(), b.getIndexAttr(1));
+  offsets[dim] = b.getIndexAttr(part.offset);
+  sizes[dim] = b.getIndexAttr(part.size);
+  steps[dim] = b.getIndexAttr(step);
+  return tensor::ExtractSliceOp::create(b, loc, type.clone(shape), value, offsets, sizes, steps);
 }
 
 //===----------------------------------------------------------------------===//
@@ -233,12 +116,12 @@ struct Piece {
 /// Writes the ops for the parts of one reader.
 class Splitter {
 public:
-  Splitter(RewriterBase &b, linalg::GenericOp op, unsigned loop)
-      : b(b), op(op), loop(loop), loc(op.getLoc()) {}
+  Splitter(RewriterBase &b, linalg::GenericOp op, unsigned loop, int64_t step)
+      : b(b), op(op), loop(loop), step(step), loc(op.getLoc()) {}
 
   LogicalResult run(OpOperand &use, const Concat &concat) {
     b.setInsertionPoint(op);
-    for (const Part &part : concat.parts)
+    for (const ConcatPart &part : concat.parts)
       if (failed(addPiece(use, concat, part)))
         return failure();
     SmallVector<linalg::GenericOp> made;
@@ -255,10 +138,11 @@ private:
   RewriterBase &b;
   linalg::GenericOp op;
   unsigned loop;
+  int64_t step;
   Location loc;
   SmallVector<Piece> pieces;
 
-  LogicalResult addPiece(OpOperand &use, const Concat &concat, const Part &part) {
+  LogicalResult addPiece(OpOperand &use, const Concat &concat, const ConcatPart &part) {
     Piece piece{part.offset, {}, {}};
     for (OpOperand *input : op.getDpsInputOperands()) {
       AffineMap map = op.getMatchingIndexingMap(input);
@@ -273,7 +157,7 @@ private:
         continue;
       }
       piece.inputs.push_back(
-          dim ? sliceOf(b, loc, input->get(), *dim, part.offset, part.size) : input->get());
+          dim ? sliceOf(b, loc, input->get(), *dim, part, step) : input->get());
     }
     for (OpOperand &init : op.getDpsInitsMutable()) {
       SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, init.get());
@@ -298,12 +182,17 @@ private:
 
   /// The coordinate along the split loop counts from the part's beginning.
   void moveOn(linalg::IndexOp index, int64_t offset) {
-    if (index.getDim() != loop || offset == 0)
+    if (index.getDim() != loop || (offset == 0 && step == 1))
       return;
     b.setInsertionPointAfter(index);
-    Value first = arith::ConstantIndexOp::create(b, loc, offset);
-    Value moved = arith::AddIOp::create(b, loc, index, first);
-    index.getResult().replaceAllUsesExcept(moved, moved.getDefiningOp());
+    Value moved = index, factor = arith::ConstantIndexOp::create(b, loc, step),
+          first = arith::ConstantIndexOp::create(b, loc, offset);
+    SmallPtrSet<Operation *, 2> own;
+    if (step != 1)
+      own.insert((moved = arith::MulIOp::create(b, loc, moved, factor)).getDefiningOp());
+    own.insert((moved = arith::AddIOp::create(b, loc, moved, first)).getDefiningOp());
+    index.getResult().replaceUsesWithIf(
+        moved, [&](OpOperand &use) { return !own.contains(use.getOwner()); });
   }
 
   /// Result `number` of all pieces as one tensor.
@@ -313,14 +202,15 @@ private:
         *op.getMatchingIndexingMap(&init).getResultPosition(b.getAffineDimExpr(loop));
     SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, init.get()),
                               offsets(sizes.size(), b.getIndexAttr(0)),
-                              ones(sizes.size(), b.getIndexAttr(1));
+                              steps(sizes.size(), b.getIndexAttr(1));
+    steps[dim] = b.getIndexAttr(step);
     Value whole = tensor::EmptyOp::create(b, loc, sizes,
                                           getElementTypeOrSelf(init.get().getType()));
     for (auto [piece, part] : llvm::zip_equal(pieces, made)) {
       Value result = part->getResult(number);
       offsets[dim] = b.getIndexAttr(piece.offset);
       sizes[dim] = b.getIndexAttr(cast<RankedTensorType>(result.getType()).getDimSize(dim));
-      whole = tensor::InsertSliceOp::create(b, loc, result, whole, offsets, sizes, ones);
+      whole = tensor::InsertSliceOp::create(b, loc, result, whole, offsets, sizes, steps);
     }
     return whole;
   }
@@ -334,7 +224,7 @@ static bool findReaders(Value value, SmallVectorImpl<OpOperand *> &readers) {
     if (isa<tensor::DimOp>(use.getOwner()))
       continue;
     auto collapse = dyn_cast<tensor::CollapseShapeOp>(use.getOwner());
-    if (collapse && keptDims(collapse)) {
+    if (collapse && matchConcat(collapse.getResult())) {
       if (!findReaders(collapse.getResult(), readers))
         return false;
       continue;
@@ -350,7 +240,7 @@ static bool findReaders(Value value, SmallVectorImpl<OpOperand *> &readers) {
 
 void tilewright::splitConcatReaders(RewriterBase &b, tensor::InsertSliceOp last) {
   SmallVector<OpOperand *> readers;
-  if (!matchInsertions(last.getResult()) || !findReaders(last.getResult(), readers))
+  if (!matchConcat(last.getResult()) || !findReaders(last.getResult(), readers))
     return;
   DenseSet<Operation *> done;
   for (OpOperand *use : readers) {
@@ -358,7 +248,7 @@ void tilewright::splitConcatReaders(RewriterBase &b, tensor::InsertSliceOp last)
     if (!done.insert(op).second)
       continue;
     Concat concat = *matchConcat(use->get());
-    (void)Splitter(b, op, *loopAlong(op, *use, concat.dim)).run(*use, concat);
+    (void)Splitter(b, op, *loopAlong(op, *use, concat.dim), concat.step).run(*use, concat);
   }
 }
 

@@ -76,7 +76,7 @@ static std::optional<std::pair<unsigned, int64_t>> findRuns(linalg::LinalgOp op,
     return std::nullopt;
   linalg::IndexOp counted;
   int64_t divisor = std::gcd(kLongestRun, source.getShape().back());
-  SmallVector<Value> terms{extract.getIndices().back()};
+  SmallVector<Value> terms{extract.getIndices().back()}, fixed(extract.getIndices().drop_back());
   while (!terms.empty()) {
     Value term = terms.pop_back_val();
     if (auto sum = term.getDefiningOp<arith::AddIOp>(); sum && sum->getBlock() == op.getBlock()) {
@@ -84,16 +84,16 @@ static std::optional<std::pair<unsigned, int64_t>> findRuns(linalg::LinalgOp op,
       continue;
     }
     auto index = term.getDefiningOp<linalg::IndexOp>();
-    if (index ? bool(counted) : term.getParentBlock() == op.getBlock())
-      return std::nullopt;
-    if (index)
+    if (index && !counted) {
       counted = index;
-    else
-      divisor = std::gcd(divisor, knownDivisor(term));
+      continue;
+    }
+    fixed.push_back(term);
+    divisor = std::gcd(divisor, knownDivisor(term));
   }
-  if (!counted || divisor < 2 ||
-      llvm::any_of(extract.getIndices().drop_back(),
-                   [&](Value at) { return variesAlong(op, at, counted.getDim()); }))
+  if (!counted || divisor < 2 || llvm::any_of(fixed, [&](Value value) {
+        return variesAlong(op, value, counted.getDim());
+      }))
     return std::nullopt;
   return std::pair(unsigned(counted.getDim()), divisor);
 }

@@ -87,3 +87,34 @@ func.func @AGapStays(%a: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<17xf32> {
   } -> tensor<17xf32>
   return %r : tensor<17xf32>
 }
+
+// -----
+
+// Parts of one element each, inside of another dim: every second element.
+// CHECK-LABEL: func @Interleaved
+// CHECK: %[[X0:.*]] = tensor.extract_slice %arg0[0] [8] [2]
+// CHECK: %[[X1:.*]] = tensor.extract_slice %arg0[1] [8] [2]
+// CHECK: %[[Y0:.*]] = linalg.generic {{.*}} ins(%arg1, %[[X0]] : tensor<8xf32>, tensor<8xf32>)
+// CHECK: linalg.index 0
+// CHECK: arith.muli %{{.*}}, %c2
+// CHECK: linalg.generic {{.*}} ins(%arg2, %[[X1]] : tensor<8xf32>, tensor<8xf32>)
+// CHECK: tensor.insert_slice %{{.*}} into %{{.*}}[0] [8] [2]
+// CHECK: tensor.insert_slice %{{.*}} into %{{.*}}[1] [8] [2]
+#id = affine_map<(i) -> (i)>
+func.func @Interleaved(%x: tensor<16xf32>, %a: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<16xf32> {
+  %e = tensor.empty() : tensor<8x2xf32>
+  %i = tensor.insert_slice %a into %e[0, 0] [8, 1] [1, 1] : tensor<8xf32> into tensor<8x2xf32>
+  %c = tensor.insert_slice %b into %i[0, 1] [8, 1] [1, 1] : tensor<8xf32> into tensor<8x2xf32>
+  %d = tensor.collapse_shape %c [[0, 1]] : tensor<8x2xf32> into tensor<16xf32>
+  %f = tensor.empty() : tensor<16xf32>
+  %r = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]} ins(%d, %x : tensor<16xf32>, tensor<16xf32>) outs(%f : tensor<16xf32>) {
+  ^bb0(%0: f32, %1: f32, %o: f32):
+    %2 = linalg.index 0 : index
+    %3 = arith.index_cast %2 : index to i32
+    %4 = arith.sitofp %3 : i32 to f32
+    %5 = arith.mulf %0, %4 : f32
+    %6 = arith.addf %5, %1 : f32
+    linalg.yield %6 : f32
+  } -> tensor<16xf32>
+  return %r : tensor<16xf32>
+}

@@ -24,4 +24,40 @@ module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgr
     } -> tensor<40x64xf32>
     return %r : tensor<40x64xf32>
   }
+
+  // A tile begins at a multiple of its columns.
+  // CHECK-LABEL: func.func private @EmbeddingOfTiles(
+  // CHECK: vector.gather {{.*}}tilewright.gather_runs = array<i64: 1, 8>
+  func.func private @EmbeddingOfTiles(%t: tensor<50x72xf32>, %i: tensor<40xi32>, %o: tensor<40x72xf32>) -> tensor<40x72xf32> attributes {tilewright.kernel} {
+    %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+        ins(%i : tensor<40xi32>) outs(%o : tensor<40x72xf32>)
+        attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = streaming, block = [4, 64], warps = [4, 1]>} {
+    ^bb0(%a: i32, %out: f32):
+      %row = arith.index_cast %a : i32 to index
+      %column = linalg.index 1 : index
+      %v = tensor.extract %t[%row, %column] : tensor<50x72xf32>
+      linalg.yield %v : f32
+    } -> tensor<40x72xf32>
+    return %r : tensor<40x72xf32>
+  }
+
+  // Rows of an odd length, columns that are turned around.
+  // CHECK-LABEL: func.func private @OtherColumns(
+  // CHECK-NOT: tilewright.gather_runs
+  func.func private @OtherColumns(%t: tensor<50x7xf32>, %u: tensor<50x64xf32>, %i: tensor<40xi32>, %o: tensor<40x64xf32>) -> tensor<40x64xf32> attributes {tilewright.kernel} {
+    %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+        ins(%i : tensor<40xi32>) outs(%o : tensor<40x64xf32>)
+        attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = streaming, block = [4, 64], warps = [4, 1]>} {
+    ^bb0(%a: i32, %out: f32):
+      %row = arith.index_cast %a : i32 to index
+      %column = linalg.index 1 : index
+      %last = arith.constant 63 : index
+      %back = arith.subi %last, %column : index
+      %v = tensor.extract %t[%row, %column] : tensor<50x7xf32>
+      %w = tensor.extract %u[%row, %back] : tensor<50x64xf32>
+      %s = arith.addf %v, %w : f32
+      linalg.yield %s : f32
+    } -> tensor<40x64xf32>
+    return %r : tensor<40x64xf32>
+  }
 }

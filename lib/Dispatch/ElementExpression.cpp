@@ -4,6 +4,8 @@
 #include "ElementExpression.h"
 #include "Extent.h"
 
+#include "tilewright/Normalize/Normalize.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -252,6 +254,20 @@ static bool hasPlainMaps(linalg::LinalgOp op) {
   return llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) {
     return map.isProjectedPermutation() && map.getNumSymbols() == 0;
   });
+}
+
+void ElementExpressions::throughMoves(Value &tensor, Coordinates &at) {
+  while (true) {
+    if (throughReshape(tensor, at))
+      continue;
+    auto op = tensor.getDefiningOp<linalg::GenericOp>();
+    if (!op || !isRelayout(op) || !hasPlainMaps(op) ||
+        !isa<RankedTensorType>(op.getDpsInputs()[0].getType()))
+      return;
+    Coordinates loops = loopsAt(op, op->getResult(0), at, kUnitCoordinate);
+    at = coordinatesOf(op, op->getOpOperand(0), loops);
+    tensor = op.getDpsInputs()[0];
+  }
 }
 
 const ElementExpression *ElementExpressions::ofElement(Value tensor,

@@ -74,6 +74,8 @@ public:
   /// `value` in the body of `op`, whose loops are `loops`.
   const ElementExpression *ofScalar(mlir::linalg::GenericOp op, mlir::Value value,
                                     mlir::ArrayRef<unsigned> loops);
+  /// Steps from an element of `tensor` to the one that ops which only move it read.
+  void throughMoves(mlir::Value &tensor, Coordinates &at);
   bool isSame(const ElementExpression &left, const ElementExpression &right) const;
   /// The atoms that `expression` depends on, in order.
   Coordinates atomsOf(const ElementExpression &expression) const;

@@ -223,7 +223,8 @@ bool AttentionRaiser::matchScaled(const Expression &given) {
 }
 
 /// What `operand` of a contraction is read from: itself, or what has only been moved,
-/// repeated, converted from the same type, and multiplied by `factor`.
+/// repeated, converted from the same type, and multiplied by `factor`. Of what is converted from
+/// another type, what has been moved since.
 Place AttentionRaiser::findFactor(linalg::GenericOp op, OpOperand &operand,
                          ArrayRef<unsigned> loops, double &factor) {
   Place itself{operand.get(), coordinatesOf(op, operand, loops)};
@@ -250,8 +251,10 @@ Place AttentionRaiser::findFactor(linalg::GenericOp op, OpOperand &operand,
   }
   if (!read->tensor || !isa<RankedTensorType>(read->tensor.getType()) ||
       getElementTypeOrSelf(read->tensor.getType()) !=
-          getElementTypeOrSelf(operand.get().getType()))
+          getElementTypeOrSelf(operand.get().getType())) {
+    expressions.throughMoves(itself.tensor, itself.at);
     return itself;
+  }
   factor *= product;
   return {read->tensor, read->coordinates};
 }

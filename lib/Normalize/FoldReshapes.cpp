@@ -82,6 +82,22 @@ static bool isReadElementwise(Value value) {
   });
 }
 
+/// Whether `op` is computed from sums of products, in whose kernel it may be.
+static bool isEpilogue(Operation *op) {
+  return llvm::any_of(op->getOperands(), [](Value value) {
+    auto product = value.getDefiningOp<linalg::LinalgOp>();
+    return product && linalg::isaContractionOpInterface(product);
+  });
+}
+
+/// Whether all that reads `value` elementwise only moves it, which others read through.
+static bool isOnlyMoved(Value value) {
+  return llvm::all_of(value.getUsers(), [](Operation *user) {
+    auto generic = dyn_cast<linalg::GenericOp>(user);
+    return !generic || isRelayout(generic);
+  });
+}
+
 /// Whether the op that writes or reads `operand`, on the other side of a reshape, gets the loops
 /// of the shape with more dims.
 static bool shouldExpand(OpOperand *operand) {
@@ -89,6 +105,7 @@ static bool shouldExpand(OpOperand *operand) {
     return isReadElementwise(expand.getResult()) &&
            (movesByCoordinates(operand->get().getDefiningOp<linalg::GenericOp>()) ||
             (isPointwise(operand->get().getDefiningOp()) &&
+             !(isEpilogue(operand->get().getDefiningOp()) && isOnlyMoved(expand.getResult())) &&
              llvm::all_of(operand->get().getUsers(), [&](Operation *user) {
                return user == expand || mayExpand(user);
              })));

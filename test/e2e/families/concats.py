@@ -179,5 +179,5 @@ def functions():
         yield shifted_windows(F16, back)
     yield unequal_parts(F32)
     yield two_products(F32)
-    for element, columns in ((F16, 40), (F16, 20), (I8, 272), (F32, 7)):
+    for element, columns in ((F16, 40), (F16, 520), (F16, 20), (I8, 272), (F32, 7)):
         yield rows_by_number(element, columns)

@@ -95,7 +95,8 @@ struct SliceBeforeRelayout : OpRewritePattern<tensor::ExtractSliceOp> {
       strides.push_back(slice.getMixedStrides()[dim]);
     }
     Location loc = slice.getLoc();
-    Value part = tensor::ExtractSliceOp::create(rewriter, loc, input->get(), offsets, sizes, strides);
+    Value part =
+        tensor::ExtractSliceOp::create(rewriter, loc, input->get(), offsets, sizes, strides);
     Value empty = tensor::EmptyOp::create(rewriter, loc, all, source.getElementType());
     auto moved = linalg::GenericOp::create(rewriter, loc, empty.getType(), part, empty,
                                            ArrayRef<AffineMap>{read, written},

@@ -102,7 +102,8 @@ void tilewright::readRotations(RewriterBase &b, func::FuncOp func) {
               };
               Value extent = number(type.getDimSize(dim));
               place = arith::AddIOp::create(inner, at, place, number(first));
-              Value behind = arith::CmpIOp::create(inner, at, arith::CmpIPredicate::sge, place, extent);
+              Value behind =
+                  arith::CmpIOp::create(inner, at, arith::CmpIPredicate::sge, place, extent);
               Value back = arith::SubIOp::create(inner, at, place, extent);
               place = arith::SelectOp::create(inner, at, behind, back, place);
             }

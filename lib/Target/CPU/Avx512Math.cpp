@@ -4,13 +4,8 @@
 // Functions of rows of f32 for which AVX-512 has instructions:
 //
 //   %m = arith.maxnumf %x, %y : vector<2x64xf32>  ->  a call of llvm.maxnum for each row
-//   %r = vector.reduction <maxnumf>, %x, %init    ->  of halves, quarters, … of a register
 //
-// Of %x and %y one that is never NaN, as the largest number so far of a loop that begins with a
-// constant, needs no test for NaN:
-//
-//   %m = arith.maxnumf %x, %y                     ->  arith.select (cmpf ogt, %x, %y), %x, %y,
-//                                                     which is vmaxps
+// and what Avx512Extrema.cpp and Avx512Rounding.cpp have.
 //
 // A register holds a table of sixteen numbers, which vpermps looks up, two of them one for
 // vpermi2ps: polynomials of a low degree for each part of the argument's range in place of one
@@ -22,14 +17,13 @@
 //                                                     nearest k
 
 #include "../Math/MathBuilder.h"
-#include "Unroll.h"
+#include "Avx512.h"
 
 #include "tilewright/Dialect/GreedyRewrite.h"
 #include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Target/CPU/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
@@ -46,22 +40,8 @@ using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::cpu;
 
-static Value callIntrinsic(OpBuilder &builder, Location loc, StringRef name, Type type,
-                           ValueRange arguments) {
-  return LLVM::CallIntrinsicOp::create(builder, loc, type, builder.getStringAttr(name),
-                                       arguments)
-      .getResult(0);
-}
-
-static bool isSingle(Type type) {
-  auto vector = dyn_cast<VectorType>(type);
-  return vector && vector.getElementType().isF32() && !vector.isScalable() &&
-         vector.getRank() >= 1;
-}
-
-/// `make` for each row of the operands.
-static void replaceByRows(PatternRewriter &rewriter, Operation *op,
-                          llvm::function_ref<Value(ArrayRef<Value>)> make) {
+void tilewright::cpu::replaceByRows(PatternRewriter &rewriter, Operation *op,
+                                    llvm::function_ref<Value(ArrayRef<Value>)> make) {
   Location loc = op->getLoc();
   SmallVector<SmallVector<Value>> operands;
   for (Value operand : op->getOperands())
@@ -76,9 +56,6 @@ static void replaceByRows(PatternRewriter &rewriter, Operation *op,
   rewriter.replaceOp(op, fromRows(rewriter, loc, cast<VectorType>(op->getResult(0).getType()),
                                   rows));
 }
-
-/// Numbers of a register, as many as `vpermps` looks up.
-static constexpr int64_t kLanes = 16;
 
 /// `make` of each register of a row; what fills the last one is undefined.
 static Value mapRegisters(OpBuilder &builder, Location loc, Value row,
@@ -217,74 +194,6 @@ static Value erfOfRegister(OpBuilder &builder, Location loc, Value row) {
   return (copysign(a, x) * p).value;
 }
 
-//===----------------------------------------------------------------------===//
-// Greatest and least numbers of what is never NaN
-//===----------------------------------------------------------------------===//
-
-static bool isGreatestOrLeast(Operation *op) {
-  return isa_and_nonnull<arith::MaxNumFOp, arith::MinNumFOp>(op);
-}
-
-/// Whether no lane of `value` is NaN, if none of `assumed` is: numbers that a loop carries are
-/// not, if those are not that it begins with and that a step makes of them.
-static bool isNeverNaN(Value value, llvm::SmallPtrSet<Value, 8> assumed = {}) {
-  if (!assumed.insert(value).second)
-    return true;
-  DenseFPElementsAttr numbers;
-  FloatAttr number;
-  if (matchPattern(value, m_Constant(&numbers)))
-    return llvm::none_of(numbers, [](const APFloat &lane) { return lane.isNaN(); });
-  if (matchPattern(value, m_Constant(&number)))
-    return !number.getValue().isNaN();
-  Operation *op = value.getDefiningOp();
-  if (auto argument = dyn_cast<BlockArgument>(value))
-    op = argument.getOwner()->getParentOp();
-  auto never = [&](Value operand) { return isNeverNaN(operand, assumed); };
-  if (auto loop = dyn_cast_if_present<scf::ForOp>(op)) {
-    auto argument = dyn_cast<BlockArgument>(value);
-    OpOperand *init = argument ? loop.getTiedLoopInit(argument)
-                               : loop.getTiedLoopInit(cast<OpResult>(value));
-    if (!init)
-      return false;
-    BlockArgument carried = loop.getTiedLoopRegionIterArg(init);
-    assumed.insert(carried);
-    return never(init->get()) && never(loop.getTiedLoopYieldedValue(carried)->get());
-  }
-  if (isGreatestOrLeast(op))
-    return never(op->getOperand(0)) ||
-           (op->getOperand(0) != op->getOperand(1) && never(op->getOperand(1)));
-  if (isa_and_present<vector::BroadcastOp, vector::ExtractOp, vector::InsertOp,
-                      vector::ShuffleOp, vector::ShapeCastOp,
-                      vector::ExtractStridedSliceOp, vector::InsertStridedSliceOp,
-                      ub::PoisonOp>(op))
-    return llvm::all_of(op->getOperands(), [&](Value operand) {
-      return !isa<FloatType>(getElementTypeOrSelf(operand)) || never(operand);
-    });
-  return false;
-}
-
-/// maxnum(a, b) = a > b ? a : b where b is no NaN.
-static void dropTestsForNaN(func::FuncOp func) {
-  SmallVector<std::pair<Operation *, unsigned>> ops;
-  func.walk([&](Operation *op) {
-    if (!isGreatestOrLeast(op) || !getElementTypeOrSelf(op->getResult(0)).isF32())
-      return;
-    for (unsigned operand : {1, 0})
-      if (isNeverNaN(op->getOperand(operand)))
-        return ops.emplace_back(op, operand), void();
-  });
-  for (auto [op, operand] : ops) {
-    OpBuilder builder(op);
-    Value number = op->getOperand(operand), other = op->getOperand(1 - operand);
-    auto predicate =
-        isa<arith::MaxNumFOp>(op) ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT;
-    Value isOther = arith::CmpFOp::create(builder, op->getLoc(), predicate, other, number);
-    op->getResult(0).replaceAllUsesWith(
-        arith::SelectOp::create(builder, op->getLoc(), isOther, other, number));
-    op->erase();
-  }
-}
-
 namespace {
 template <typename Op> struct CallOfRows : OpRewritePattern<Op> {
   CallOfRows(MLIRContext *context, StringRef name)
@@ -298,34 +207,6 @@ template <typename Op> struct CallOfRows : OpRewritePattern<Op> {
     return success();
   }
   StringRef name;
-};
-
-/// LLVM takes the elements one after the other, each of which waits for the one before it.
-struct ReduceByHalves : OpRewritePattern<vector::ReductionOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(vector::ReductionOp op,
-                                PatternRewriter &rewriter) const override {
-    bool isMax = op.getKind() == vector::CombiningKind::MAXNUMF;
-    VectorType type = op.getSourceVectorType();
-    if (!(isMax || op.getKind() == vector::CombiningKind::MINNUMF) || !isSingle(type) ||
-        !llvm::isPowerOf2_64(type.getNumElements()))
-      return rewriter.notifyMatchFailure(op, "no greatest or least number of a row of f32");
-    Location loc = op.getLoc();
-    auto combine = [&](Value a, Value b) -> Value {
-      return isMax ? Value(arith::MaxNumFOp::create(rewriter, loc, a, b))
-                   : Value(arith::MinNumFOp::create(rewriter, loc, a, b));
-    };
-    Value row = op.getVector();
-    for (int64_t half = type.getNumElements() / 2; half; half /= 2) {
-      auto low = llvm::to_vector(llvm::seq<int64_t>(0, half));
-      auto high = llvm::to_vector(llvm::seq<int64_t>(half, 2 * half));
-      row = combine(vector::ShuffleOp::create(rewriter, loc, row, row, low),
-                    vector::ShuffleOp::create(rewriter, loc, row, row, high));
-    }
-    Value result = vector::ExtractOp::create(rewriter, loc, row, int64_t(0));
-    rewriter.replaceOp(op, op.getAcc() ? combine(result, op.getAcc()) : result);
-    return success();
-  }
 };
 
 template <typename Op> struct FunctionOfRegisters : OpRewritePattern<Op> {
@@ -352,7 +233,7 @@ struct Avx512MathPass : tilewright::impl::Avx512MathPassBase<Avx512MathPass> {
     if (!isKernel(func) || func.isExternal())
       return;
     RewritePatternSet halves(&getContext());
-    halves.add<ReduceByHalves>(&getContext());
+    populateHalvesPatterns(halves);
     if (failed(applyPatternsBounded(func, std::move(halves), "lower", "reduction by halves")))
       return signalPassFailure();
     dropTestsForNaN(func);
@@ -361,6 +242,7 @@ struct Avx512MathPass : tilewright::impl::Avx512MathPassBase<Avx512MathPass> {
     patterns.add<CallOfRows<arith::MinNumFOp>>(&getContext(), "llvm.minnum");
     patterns.add<FunctionOfRegisters<mlir::math::ExpOp>>(&getContext(), expOfRegister);
     patterns.add<FunctionOfRegisters<mlir::math::ErfOp>>(&getContext(), erfOfRegister);
+    populateRoundingPatterns(patterns);
     if (failed(applyPatternsBounded(func, std::move(patterns), "lower",
                                     "choice of native functions")))
       signalPassFailure();

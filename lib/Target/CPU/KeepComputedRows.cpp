@@ -34,28 +34,35 @@ using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::cpu;
 
-/// Vector instructions that compute `value` out of what a loop reads.
-static double stepsOf(Value value, scf::ForOp loop) {
-  Operation *op = value.getDefiningOp();
-  if (!op || op->getBlock() != loop.getBody() || !isPure(op) || !isa<VectorType>(value.getType()))
-    return 0;
-  // Conversions from and to 16 bits take two.
-  double steps = isa<CastOpInterface>(op) ? 2 : OpTrait::hasElementwiseMappableTraits(op);
-  for (Value operand : op->getOperands())
-    steps += stepsOf(operand, loop);
+/// Vector instructions of each step that compute what `op` of a loop yields.
+static int64_t stepsOf(Operation &op, scf::ForOp loop) {
+  SmallVector<Operation *> varying = varyingOps(loop);
+  llvm::SmallDenseSet<Operation *> needed = {&op};
+  int64_t steps = 0;
+  for (Operation *before : llvm::reverse(varying)) {
+    if (!needed.contains(before) || !isPure(before) || before->getNumResults() != 1 ||
+        !isa<VectorType>(before->getResult(0).getType()))
+      continue;
+    steps += instructionsOf(*before);
+    for (Value operand : before->getOperands())
+      if (Operation *definition = operand.getDefiningOp())
+        needed.insert(definition);
+  }
   return steps;
 }
 
-/// Whether it pays to store and load what `op` of a loop computes.
+/// Whether it pays to store and load what `op` of a loop computes. What is widened is kept as it
+/// was before: half of the bytes for one conversion.
 static bool isWorthKeeping(Operation &op, scf::ForOp loop) {
-  constexpr double kStoreAndLoad = 6;
+  constexpr int64_t kStoreAndLoad = 6;
   if (isCostly(op))
     return true;
-  if (op.getNumResults() != 1 || !OpTrait::hasElementwiseMappableTraits(&op))
+  if (op.getNumResults() != 1 || !OpTrait::hasElementwiseMappableTraits(&op) ||
+      isa<arith::ExtFOp>(op))
     return false;
   Type element = getElementTypeOrSelf(op.getResult(0).getType());
   return element.isIntOrFloat() && element.getIntOrFloatBitWidth() >= 8 &&
-         stepsOf(op.getResult(0), loop) > kStoreAndLoad;
+         stepsOf(op, loop) > kStoreAndLoad;
 }
 
 /// The indices of the tile of this step.

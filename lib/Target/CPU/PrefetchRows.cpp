@@ -7,7 +7,8 @@
 //   scf.for %i … { %v = read %x[%row, %i] … memref.prefetch %x[%row + 2, %i] … }
 //
 // Processors drop what is asked for faster than memory gives it: of the lines of a tile, each
-// loop asks for a part that is as large as its part of the work.
+// loop asks for a part that is as large as its part of the work. So does one that reads what an
+// earlier one kept of these rows.
 //
 // A row may have several dims, with a nest of loops over them:
 //
@@ -23,8 +24,6 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-
-#include <numeric>
 
 namespace tilewright {
 #define GEN_PASS_DEF_PREFETCHROWSPASS
@@ -76,18 +75,32 @@ static SmallVector<Line> linesOf(vector::TransferReadOp read) {
   return lines;
 }
 
-/// Prefetches lines of the tile that lies in the rows behind those of the tile that `read`
-/// reads, where dims from `first` on are those of a row.
-static void prefetchNext(vector::TransferReadOp read, unsigned first, ArrayRef<Line> lines) {
+namespace {
+/// A loop that goes along the rows that `read` of the first one reads.
+struct RowPass {
+  scf::ForOp loop;
+  vector::TransferReadOp read;
+  /// Where `read` reads at the same step of this loop.
+  SmallVector<Value> at;
+  Operation *before;
+  /// It reads what was kept of these rows in their place.
+  bool ofKept = false;
+};
+} // namespace
+
+/// Prefetches lines of the tile that lies in the rows behind those of the tile of a pass, where
+/// dims from `first` on are those of a row.
+static void prefetchNext(const RowPass &pass, unsigned first, ArrayRef<Line> lines) {
   if (lines.empty())
     return;
-  OpBuilder builder(read);
+  vector::TransferReadOp read = pass.read;
+  OpBuilder builder(pass.before);
   Location loc = read.getLoc();
   unsigned dim = first - 1, inner = read.getIndices().size() - 1, beside = inner - 1;
   Value end = memref::DimOp::create(builder, loc, read.getBase(), number(builder, loc, dim));
   Value last = arith::SubIOp::create(builder, loc, end, number(builder, loc, 1));
   for (Line line : lines) {
-    SmallVector<Value> indices(read.getIndices());
+    SmallVector<Value> indices(pass.at);
     auto move = [&](unsigned d, int64_t by) {
       if (by)
         indices[d] = arith::AddIOp::create(builder, loc, indices[d], number(builder, loc, by));
@@ -100,26 +113,6 @@ static void prefetchNext(vector::TransferReadOp read, unsigned first, ArrayRef<L
     memref::PrefetchOp::create(builder, loc, read.getBase(), indices, /*isWrite=*/false,
                                /*localityHint=*/2, /*isDataCache=*/true);
   }
-}
-
-/// Vector instructions of a step of `loop`, about; a vector comes from the second-level cache in
-/// two cycles.
-static int64_t workOf(scf::ForOp loop) {
-  llvm::SmallDenseSet<Value> varying(loop.getRegionIterArgs().begin(),
-                                     loop.getRegionIterArgs().end());
-  varying.insert(loop.getInductionVar());
-  int64_t work = 0;
-  for (Operation &op : *loop.getBody()) {
-    if (llvm::none_of(op.getOperands(), [&](Value value) { return varying.contains(value); }))
-      continue;
-    varying.insert(op.result_begin(), op.result_end());
-    if (isa<vector::TransferReadOp>(op))
-      work += 2;
-    else if (op.getNumResults() == 1 && isa<VectorType>(op.getResult(0).getType()) &&
-             OpTrait::hasElementwiseMappableTraits(&op))
-      work += isCostly(op) ? 12 : isa<CastOpInterface>(op) ? 2 : 1;
-  }
-  return std::max<int64_t>(1, work);
 }
 
 /// The dim of its rows, of a transposed read of whole lines: rows of its vectors lie across them.
@@ -202,18 +195,14 @@ struct PrefetchRowsPass : tilewright::impl::PrefetchRowsPassBase<PrefetchRowsPas
 
   void prefetch(scf::ForOp first, vector::TransferReadOp read, ArrayRef<scf::ForOp> loops,
                 ArrayAttr access) {
-    SmallVector<vector::TransferReadOp> reads = {read};
+    SmallVector<RowPass> passes = {{first, read, llvm::to_vector(read.getIndices()), read}};
     LoopPairs nests;
     bool behind = false;
     for (scf::ForOp loop : loops) {
       LoopPairs pairs = pairLoops(first, loop);
       if (behind && haveCommonSteps(first, loop)) {
-        Twins twins(first, loop, access);
-        auto again = llvm::find_if(
-            loop.getBody()->getOps<vector::TransferReadOp>(),
-            [&](vector::TransferReadOp other) { return twins.haveSameTile(read, other); });
-        if (again != loop.getBody()->getOps<vector::TransferReadOp>().end()) {
-          reads.push_back(*again);
+        if (std::optional<RowPass> pass = passOf(pairs, read, access)) {
+          passes.push_back(*pass);
           nests = pairs;
         }
       } else if (behind && !pairs.empty()) {
@@ -233,25 +222,60 @@ struct PrefetchRowsPass : tilewright::impl::PrefetchRowsPassBase<PrefetchRowsPas
     SmallVector<scf::ForOp> nest(llvm::make_first_range(nests));
     unsigned dim = firstDimOfRows(read, nest);
     if (areKept(read, dim))
-      share(reads, dim);
+      share(passes, dim);
   }
 
-  /// Divides the lines of a tile among the loops that read it. One with little of the work, next
-  /// to one that computes exponentials, is over too soon to ask for anything.
-  static void share(ArrayRef<vector::TransferReadOp> reads, unsigned dim) {
+  /// What the inner one of the second loops does with what `read` of the first ones reads.
+  static std::optional<RowPass> passOf(LoopPairs &pairs, vector::TransferReadOp read,
+                                    ArrayAttr access) {
+    auto [first, loop] = pairs.front();
+    Twins twins(first, loop, access);
+    RowPass pass{loop, read, {}, loop.getBody()->getTerminator()};
+    for (auto other : loop.getBody()->getOps<vector::TransferReadOp>()) {
+      if (twins.haveSameTile(read, other)) {
+        pass.at = llvm::to_vector(other.getIndices());
+        pass.before = other;
+        pass.ofKept = false;
+        return pass;
+      }
+      pass.ofKept |= isa_and_present<memref::AllocaOp>(other.getBase().getDefiningOp());
+    }
+    if (!pass.ofKept)
+      return std::nullopt;
+    for (Value index : read.getIndices()) {
+      auto pair = llvm::find_if(
+          pairs, [&](auto &pair) { return index == pair.first.getInductionVar(); });
+      if (pair != pairs.end())
+        index = pair->second.getInductionVar();
+      else if (!pairs.back().first.isDefinedOutsideOfLoop(index))
+        return std::nullopt;
+      pass.at.push_back(index);
+    }
+    return pass;
+  }
+
+  /// Divides the lines of a tile among the loops that go along it. One with little of the work,
+  /// next to one that computes exponentials, is over too soon to ask for anything.
+  static void share(SmallVector<RowPass> &passes, unsigned dim) {
     constexpr int64_t kLeastShare = 6;
-    SmallVector<Line> lines = linesOf(reads.front());
-    SmallVector<int64_t> work;
-    for (vector::TransferReadOp read : reads)
-      work.push_back(workOf(cast<scf::ForOp>(read->getParentOp())));
-    int64_t total = std::accumulate(work.begin(), work.end(), int64_t(0)), done = 0, from = 0;
-    for (auto [read, own] : llvm::zip_equal(reads, work)) {
+    SmallVector<Line> lines = linesOf(passes.front().read);
+    int64_t total = 0, done = 0, from = 0;
+    for (const RowPass &pass : passes)
+      total += workOf(pass.loop);
+    llvm::erase_if(passes, [&](const RowPass &pass) {
+      return pass.ofKept && kLeastShare * workOf(pass.loop) < total;
+    });
+    total = 0;
+    for (const RowPass &pass : passes)
+      total += workOf(pass.loop);
+    for (auto [number, pass] : llvm::enumerate(passes)) {
+      int64_t own = workOf(pass.loop);
       if (kLeastShare * own >= total)
         done += own;
-      if (read == reads.back())
+      if (number + 1 == passes.size())
         done = total;
       int64_t to = int64_t(lines.size()) * done / total;
-      prefetchNext(read, dim, ArrayRef(lines).slice(from, to - from));
+      prefetchNext(pass, dim, ArrayRef(lines).slice(from, to - from));
       from = to;
     }
   }

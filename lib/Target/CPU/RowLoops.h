@@ -127,6 +127,20 @@ inline SmallVector<scf::ForOp> innermostLoops(func::FuncOp func) {
   return loops;
 }
 
+/// Ops of the body of `loop` that are not the same in every step, in order.
+inline SmallVector<Operation *> varyingOps(scf::ForOp loop) {
+  llvm::SmallDenseSet<Value> varying(loop.getRegionIterArgs().begin(),
+                                     loop.getRegionIterArgs().end());
+  varying.insert(loop.getInductionVar());
+  SmallVector<Operation *> ops;
+  for (Operation &op : *loop.getBody())
+    if (llvm::any_of(op.getOperands(), [&](Value value) { return varying.contains(value); })) {
+      varying.insert(op.result_begin(), op.result_end());
+      ops.push_back(&op);
+    }
+  return ops;
+}
+
 /// A function that is a polynomial or more.
 inline bool isCostly(Operation &op) {
   return isa_and_present<math::MathDialect>(op.getDialect()) && op.getNumResults() == 1 &&
@@ -134,6 +148,35 @@ inline bool isCostly(Operation &op) {
               math::CountLeadingZerosOp, math::CountTrailingZerosOp, math::CtPopOp, math::FloorOp,
               math::FmaOp, math::RoundEvenOp, math::SqrtOp, math::RsqrtOp, math::TruncOp>(op) &&
          isa<VectorType>(op.getResult(0).getType());
+}
+
+/// Vector instructions of `op`: conversions from and to 16 bits take two, and arithmetic with
+/// such numbers converts operands and result.
+inline int64_t instructionsOf(Operation &op) {
+  constexpr int64_t kConversion = 2;
+  if (isa<CastOpInterface>(op))
+    return kConversion;
+  if (!OpTrait::hasElementwiseMappableTraits(&op))
+    return 0;
+  int64_t conversions = 0;
+  for (Type type : op.getOperandTypes())
+    conversions += isa<Float16Type, BFloat16Type>(getElementTypeOrSelf(type));
+  for (Type type : op.getResultTypes())
+    conversions += isa<Float16Type, BFloat16Type>(getElementTypeOrSelf(type));
+  return 1 + kConversion * conversions;
+}
+
+/// Vector instructions of a step of `loop`, about; a vector comes from the second-level cache in
+/// two cycles.
+inline int64_t workOf(scf::ForOp loop) {
+  int64_t work = 0;
+  for (Operation *op : varyingOps(loop)) {
+    if (isa<vector::TransferReadOp>(op))
+      work += 2;
+    else if (op->getNumResults() == 1 && isa<VectorType>(op->getResult(0).getType()))
+      work += isCostly(*op) ? 12 : instructionsOf(*op);
+  }
+  return std::max<int64_t>(1, work);
 }
 
 } // namespace tilewright::cpu

@@ -114,3 +114,75 @@ func.func private @ErfOfPartsOfRegisters(%x: vector<8xf32>) -> vector<8xf32> att
   %e = math.erf %x : vector<8xf32>
   return %e : vector<8xf32>
 }
+
+// Of magnitudes the bits are compared, as integers in the same order.
+// CHECK-LABEL: @GreatestMagnitude
+// CHECK: scf.for {{.*}} iter_args(%[[BEST:.*]] = %{{.*}}) -> (vector<16xf32>)
+// CHECK: %[[ABS:.*]] = math.absf
+// CHECK-DAG: %[[X:.*]] = arith.bitcast %[[ABS]] : vector<16xf32> to vector<16xi32>
+// CHECK-DAG: %[[Y:.*]] = arith.bitcast %[[BEST]] : vector<16xf32> to vector<16xi32>
+// CHECK: arith.maxsi %[[X]], %[[Y]]
+// CHECK: scf.yield
+// CHECK-COUNT-4: arith.maxsi
+// CHECK-NOT: vector.reduction
+// CHECK: return
+func.func private @GreatestMagnitude(%x: memref<64xf32>) -> f32 attributes {tilewright.kernel} {
+  %low = arith.constant dense<0xFF800000> : vector<16xf32>
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %c64 = arith.constant 64 : index
+  %m = scf.for %i = %c0 to %c64 step %c16 iter_args(%best = %low) -> vector<16xf32> {
+    %v = vector.load %x[%i] : memref<64xf32>, vector<16xf32>
+    %a = math.absf %v : vector<16xf32>
+    %n = arith.maximumf %a, %best : vector<16xf32>
+    scf.yield %n : vector<16xf32>
+  }
+  %r = vector.reduction <maximumf>, %m : vector<16xf32> into f32
+  return %r : f32
+}
+
+// A NaN that is read has to be found, one that came before is the second operand.
+// CHECK-LABEL: @GreatestOrNaN
+// CHECK: scf.for {{.*}} iter_args(%[[BEST:.*]] = %{{.*}}) -> (vector<16xf32>)
+// CHECK: %[[READ:.*]] = vector.load
+// CHECK: %[[MORE:.*]] = arith.cmpf ogt, %[[READ]], %[[BEST]]
+// CHECK: %[[MAX:.*]] = arith.select %[[MORE]], %[[READ]], %[[BEST]]
+// CHECK: %[[NAN:.*]] = arith.cmpf uno, %[[READ]], %[[READ]]
+// CHECK: %[[NEXT:.*]] = arith.select %[[NAN]], %[[READ]], %[[MAX]]
+// CHECK: scf.yield %[[NEXT]]
+// CHECK-COUNT-4: llvm.call_intrinsic "llvm.maximum"
+func.func private @GreatestOrNaN(%x: memref<64xf32>) -> f32 attributes {tilewright.kernel} {
+  %low = arith.constant dense<0xFF800000> : vector<16xf32>
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %c64 = arith.constant 64 : index
+  %m = scf.for %i = %c0 to %c64 step %c16 iter_args(%best = %low) -> vector<16xf32> {
+    %v = vector.load %x[%i] : memref<64xf32>, vector<16xf32>
+    %n = arith.maximumf %best, %v : vector<16xf32>
+    scf.yield %n : vector<16xf32>
+  }
+  %r = vector.reduction <maximumf>, %m : vector<16xf32> into f32
+  return %r : f32
+}
+
+// One conversion rounds; four registers of integers become one of bytes.
+// CHECK-LABEL: @RoundToBytes
+// CHECK-COUNT-4: llvm.call_intrinsic "llvm.x86.avx512.mask.cvtps2dq.512"
+// CHECK-COUNT-2: llvm.call_intrinsic "llvm.x86.avx512.packssdw.512"
+// CHECK: llvm.call_intrinsic "llvm.x86.avx512.packsswb.512"
+// CHECK: vector.shuffle %{{.*}} [0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15]
+// CHECK-NOT: arith.fptosi
+// CHECK: return
+func.func private @RoundToBytes(%x: vector<64xf32>) -> vector<64xi8> attributes {tilewright.kernel} {
+  %n = math.roundeven %x : vector<64xf32>
+  %i = arith.fptosi %n : vector<64xf32> to vector<64xi8>
+  return %i : vector<64xi8>
+}
+
+// CHECK-LABEL: @RoundOfOddRows
+// CHECK: arith.fptosi %{{.*}} : vector<48xf32> to vector<48xi8>
+func.func private @RoundOfOddRows(%x: vector<48xf32>) -> vector<48xi8> attributes {tilewright.kernel} {
+  %n = math.roundeven %x : vector<48xf32>
+  %i = arith.fptosi %n : vector<48xf32> to vector<48xi8>
+  return %i : vector<48xi8>
+}

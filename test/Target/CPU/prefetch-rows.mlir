@@ -61,6 +61,43 @@ func.func private @Costly(%x: memref<64x128xf32>, %r: memref<64x128xf32>, %row: 
   return
 }
 
+// A loop that reads what is kept of the rows has a part of the work, too, where the first one reads.
+// CHECK-LABEL: @Kept
+// CHECK-SAME: %[[X:[a-z0-9]+]]: memref<64x128xf32>
+// CHECK: scf.for
+// CHECK-COUNT-2: memref.prefetch
+// CHECK-NOT: memref.prefetch
+// CHECK: scf.yield
+// CHECK: scf.for %[[I:.*]] = {{.*}} {
+// CHECK: memref.prefetch %[[X]][%{{.*}}, %[[I]]], read, locality<2>, data : memref<64x128xf32>
+// CHECK-COUNT-1: memref.prefetch
+// CHECK-NOT: memref.prefetch
+// CHECK: return
+func.func private @Kept(%x: memref<64x128xf32>, %r: memref<64x128xf32>, %row: index, %z: vector<2x32xf32>)
+    attributes {tilewright.kernel, tilewright.access = ["read", "write"]} {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %c128 = arith.constant 128 : index
+  %f0 = arith.constant 0.0 : f32
+  %rows = memref.alloca() : memref<4x2x32xf32>
+  %s = scf.for %i = %c0 to %c128 step %c32 iter_args(%a = %z) -> (vector<2x32xf32>) {
+    %v = vector.transfer_read %x[%row, %i], %f0 {in_bounds = [true, true]} : memref<64x128xf32>, vector<2x32xf32>
+    %d = arith.subf %v, %z : vector<2x32xf32>
+    %j = arith.divui %i, %c32 : index
+    vector.transfer_write %d, %rows[%j, %c0, %c0] {in_bounds = [true, true]} : vector<2x32xf32>, memref<4x2x32xf32>
+    %b = arith.addf %a, %d : vector<2x32xf32>
+    scf.yield %b : vector<2x32xf32>
+  }
+  scf.for %i = %c0 to %c128 step %c32 {
+    %j = arith.divui %i, %c32 : index
+    %d = vector.transfer_read %rows[%j, %c0, %c0], %f0 {in_bounds = [true, true]} : memref<4x2x32xf32>, vector<2x32xf32>
+    %e = arith.mulf %d, %d : vector<2x32xf32>
+    %q = arith.divf %e, %s : vector<2x32xf32>
+    vector.transfer_write %q, %r[%row, %i] {in_bounds = [true, true]} : vector<2x32xf32>, memref<64x128xf32>
+  }
+  return
+}
+
 // One loop waits for memory in any case; rows that are too long would not be kept.
 // CHECK-LABEL: @Once
 // CHECK-NOT: memref.prefetch

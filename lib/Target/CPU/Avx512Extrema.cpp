@@ -1,0 +1,247 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Greatest and least numbers, by one instruction where a test for NaN is not needed:
+//
+//   %r = vector.reduction <maxnumf>, %x, %init    ->  of halves, quarters, … of a register
+//
+// Of %x and %y one that is never NaN, as the largest number so far of a loop that begins with a
+// constant:
+//
+//   %m = arith.maxnumf %x, %y                     ->  arith.select (cmpf ogt, %x, %y), %x, %y,
+//                                                     which is vmaxps
+//
+// A NaN passes through maximumf, and vmaxps yields its second operand if one of both is NaN:
+//
+//   %m = arith.maximumf %x, %y                    ->  %m = select (cmpf ogt, %x, %y), %x, %y
+//                                                     select (cmpf uno, %x, %x), %x, %m
+//
+// Of magnitudes, whose bits are ordered as integers with NaN above all numbers:
+//
+//   %m = arith.maximumf (absf %x), %y             ->  arith.maxsi of the bits
+
+#include "Avx512.h"
+
+#include "tilewright/Dialect/Tilewright.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::cpu;
+
+//===----------------------------------------------------------------------===//
+// What is known of all lanes of a value
+//===----------------------------------------------------------------------===//
+
+namespace {
+using Holds = llvm::function_ref<bool(Value)>;
+
+/// What holds for all lanes of a value if it holds for those that it is made of.
+struct Fact {
+  bool (*ofNumber)(const APFloat &);
+  /// `op` is no op that moves lanes, nor a loop.
+  bool (*ofOp)(Operation *op, Holds holds);
+};
+} // namespace
+
+static bool movesLanes(Operation *op) {
+  return isa_and_present<vector::BroadcastOp, vector::ExtractOp, vector::InsertOp,
+                         vector::ShuffleOp, vector::ShapeCastOp,
+                         vector::ExtractStridedSliceOp, vector::InsertStridedSliceOp,
+                         ub::PoisonOp>(op);
+}
+
+/// Whether `fact` holds for `value`, if it does for `assumed`: for numbers that a loop carries
+/// it does, if it does for those that it begins with and that a step makes of them.
+static bool isKnown(const Fact &fact, Value value, llvm::SmallPtrSet<Value, 8> assumed = {}) {
+  if (!assumed.insert(value).second)
+    return true;
+  DenseFPElementsAttr numbers;
+  FloatAttr number;
+  if (matchPattern(value, m_Constant(&numbers)))
+    return llvm::all_of(numbers, fact.ofNumber);
+  if (matchPattern(value, m_Constant(&number)))
+    return fact.ofNumber(number.getValue());
+  Operation *op = value.getDefiningOp();
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    op = argument.getOwner()->getParentOp();
+  auto holds = [&](Value operand) { return isKnown(fact, operand, assumed); };
+  if (auto loop = dyn_cast_if_present<scf::ForOp>(op)) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    OpOperand *init = argument ? loop.getTiedLoopInit(argument)
+                               : loop.getTiedLoopInit(cast<OpResult>(value));
+    if (!init)
+      return false;
+    BlockArgument carried = loop.getTiedLoopRegionIterArg(init);
+    assumed.insert(carried);
+    return holds(init->get()) && holds(loop.getTiedLoopYieldedValue(carried)->get());
+  }
+  if (movesLanes(op))
+    return llvm::all_of(op->getOperands(), [&](Value operand) {
+      return !isa<FloatType>(getElementTypeOrSelf(operand)) || holds(operand);
+    });
+  return op && !isa<BlockArgument>(value) && fact.ofOp(op, holds);
+}
+
+static bool isNeverNaN(Value value) {
+  auto ofOp = [](Operation *op, Holds never) {
+    return isa<arith::MaxNumFOp, arith::MinNumFOp>(op) &&
+           (never(op->getOperand(0)) ||
+            (op->getOperand(0) != op->getOperand(1) && never(op->getOperand(1))));
+  };
+  auto ofNumber = [](const APFloat &lane) { return !lane.isNaN(); };
+  return isKnown({ofNumber, ofOp}, value);
+}
+
+/// Whether lanes are no negative numbers, but for infinity, nor a NaN with a sign: bits of such
+/// ones are integers in the same order, NaN above all.
+static bool isMagnitude(Value value) {
+  auto ofOp = [](Operation *op, Holds holds) {
+    return isa<mlir::math::AbsFOp>(op) ||
+           (isa<arith::MaximumFOp>(op) && llvm::all_of(op->getOperands(), holds));
+  };
+  auto ofNumber = [](const APFloat &lane) {
+    return !lane.isNegative() || (lane.isInfinity() && lane.isNegative());
+  };
+  return isKnown({ofNumber, ofOp}, value);
+}
+
+//===----------------------------------------------------------------------===//
+// Of two values
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// What becomes of an op: facts are those of the ops as they were.
+struct Plan {
+  Operation *op;
+  bool isGreatest, ofMagnitudes = false;
+  /// The operand that is compared first: the other one is the result if one of both is NaN.
+  unsigned first = 0;
+  bool testsFirst = false;
+};
+} // namespace
+
+/// maxnum(a, b) = a > b ? a : b where b is no NaN.
+static std::optional<Plan> planOfNumbers(Operation *op) {
+  for (unsigned number : {1, 0})
+    if (isNeverNaN(op->getOperand(number)))
+      return Plan{op, isa<arith::MaxNumFOp>(op), /*ofMagnitudes=*/false, /*first=*/1 - number};
+  return std::nullopt;
+}
+
+/// The greatest or the least one, or NaN if one of both is. Zeros are equal.
+static std::optional<Plan> planOrNaN(Operation *op) {
+  Value x = op->getOperand(0), y = op->getOperand(1);
+  if (!isa<VectorType>(x.getType()))
+    return std::nullopt;
+  Plan plan{op, isa<arith::MaximumFOp>(op)};
+  plan.ofMagnitudes = plan.isGreatest && isMagnitude(x) && isMagnitude(y);
+  bool known[] = {isNeverNaN(x), isNeverNaN(y)};
+  // What a loop carries is known last.
+  plan.first = known[1] || (isa<BlockArgument>(x) && !known[0]);
+  plan.testsFirst = !known[plan.first];
+  return plan;
+}
+
+/// The greater one of magnitudes.
+static Value greatestMagnitude(OpBuilder &builder, Location loc, Value x, Value y) {
+  Type bits = cast<VectorType>(x.getType()).clone(builder.getI32Type());
+  auto cast = [&](Type type, Value value) -> Value {
+    return arith::BitcastOp::create(builder, loc, type, value);
+  };
+  return cast(x.getType(),
+              arith::MaxSIOp::create(builder, loc, cast(bits, x), cast(bits, y)));
+}
+
+static Value carryOut(const Plan &plan) {
+  OpBuilder builder(plan.op);
+  Location loc = plan.op->getLoc();
+  Value x = plan.op->getOperand(plan.first), y = plan.op->getOperand(1 - plan.first);
+  if (plan.ofMagnitudes)
+    return greatestMagnitude(builder, loc, x, y);
+  auto predicate = plan.isGreatest ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT;
+  Value isFirst = arith::CmpFOp::create(builder, loc, predicate, x, y);
+  Value extremum = arith::SelectOp::create(builder, loc, isFirst, x, y);
+  if (!plan.testsFirst)
+    return extremum;
+  Value isNaN = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO, x, x);
+  return arith::SelectOp::create(builder, loc, isNaN, x, extremum);
+}
+
+void tilewright::cpu::dropTestsForNaN(func::FuncOp func) {
+  SmallVector<Plan> plans;
+  func.walk([&](Operation *op) {
+    if (op->getNumResults() != 1 || !getElementTypeOrSelf(op->getResult(0)).isF32())
+      return;
+    std::optional<Plan> plan;
+    if (isa<arith::MaxNumFOp, arith::MinNumFOp>(op))
+      plan = planOfNumbers(op);
+    else if (isa<arith::MaximumFOp, arith::MinimumFOp>(op))
+      plan = planOrNaN(op);
+    if (plan)
+      plans.push_back(*plan);
+  });
+  for (const Plan &plan : plans) {
+    plan.op->getResult(0).replaceAllUsesWith(carryOut(plan));
+    plan.op->erase();
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Of the lanes of a register
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// LLVM takes the elements one after the other, each of which waits for the one before it.
+struct ReduceByHalves : OpRewritePattern<vector::ReductionOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  static StringRef intrinsicOf(vector::CombiningKind kind) {
+    return kind == vector::CombiningKind::MAXIMUMF   ? "llvm.maximum"
+           : kind == vector::CombiningKind::MINIMUMF ? "llvm.minimum"
+                                                     : "";
+  }
+
+  LogicalResult matchAndRewrite(vector::ReductionOp op,
+                                PatternRewriter &rewriter) const override {
+    vector::CombiningKind kind = op.getKind();
+    VectorType type = op.getSourceVectorType();
+    bool isNumber = kind == vector::CombiningKind::MAXNUMF ||
+                    kind == vector::CombiningKind::MINNUMF;
+    if (!(isNumber || !intrinsicOf(kind).empty()) || !isSingle(type) ||
+        !llvm::isPowerOf2_64(type.getNumElements()))
+      return rewriter.notifyMatchFailure(op, "no greatest or least number of a row of f32");
+    Location loc = op.getLoc();
+    Value row = op.getVector();
+    bool isOfMagnitudes = kind == vector::CombiningKind::MAXIMUMF && isMagnitude(row);
+    auto combine = [&](Value a, Value b) -> Value {
+      if (kind == vector::CombiningKind::MAXNUMF)
+        return arith::MaxNumFOp::create(rewriter, loc, a, b);
+      if (kind == vector::CombiningKind::MINNUMF)
+        return arith::MinNumFOp::create(rewriter, loc, a, b);
+      if (isOfMagnitudes && isa<VectorType>(a.getType()))
+        return greatestMagnitude(rewriter, loc, a, b);
+      // With the signs of zeros.
+      return callIntrinsic(rewriter, loc, intrinsicOf(kind), a.getType(), {a, b});
+    };
+    for (int64_t half = type.getNumElements() / 2; half; half /= 2) {
+      auto low = llvm::to_vector(llvm::seq<int64_t>(0, half));
+      auto high = llvm::to_vector(llvm::seq<int64_t>(half, 2 * half));
+      row = combine(vector::ShuffleOp::create(rewriter, loc, row, row, low),
+                    vector::ShuffleOp::create(rewriter, loc, row, row, high));
+    }
+    Value result = vector::ExtractOp::create(rewriter, loc, row, int64_t(0));
+    rewriter.replaceOp(op, op.getAcc() ? combine(result, op.getAcc()) : result);
+    return success();
+  }
+};
+} // namespace
+
+void tilewright::cpu::populateHalvesPatterns(RewritePatternSet &patterns) {
+  patterns.add<ReduceByHalves>(patterns.getContext());
+}

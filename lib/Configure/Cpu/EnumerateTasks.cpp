@@ -13,6 +13,8 @@
 #include "EnumerateCpu.h"
 #include "tilewright/Dialect/Divisibility.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
+
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -90,6 +92,29 @@ static std::optional<unsigned> pooledRow(const KernelInfo &info, unsigned innerm
   return std::nullopt;
 }
 
+/// Whether exponentials of rows are summed up before results are written, beside which a CPU
+/// computes the next row (tilewright-pipeline-rows).
+static bool pipelinesRows(const KernelInfo &info, TargetAttr target) {
+  if (!target.getText("triple").empty() || target.getFact("registers", 16) < 32)
+    return false;
+  bool exponentials = llvm::any_of(info.ops, [](linalg::LinalgOp op) {
+    return !op.getBlock()->getOps<mlir::math::ExpOp>().empty();
+  });
+  int64_t sequential = llvm::count_if(
+      info.classes, [](const LoopClass &loopClass) { return !loopClass.parallel; });
+  return exponentials && sequential == 1 &&
+         llvm::any_of(info.results, [&](OpResult result) {
+           auto op = cast<linalg::LinalgOp>(result.getOwner());
+           return llvm::any_of(
+               llvm::zip_equal(op.getIteratorTypesArray(), info.getClasses(op)),
+               [&](auto pair) {
+                 auto [iterator, number] = pair;
+                 return iterator == utils::IteratorType::parallel &&
+                        !info.classes[number].parallel;
+               });
+         });
+}
+
 /// Tasks of register tiles that are filled along memory, of kernels that reduce or do not.
 static std::vector<LoweringConfigAttr>
 enumerateTasks(const KernelInfo &info, TargetAttr target, bool reduces) {
@@ -127,7 +152,12 @@ enumerateTasks(const KernelInfo &info, TargetAttr target, bool reduces) {
   }
   bool columns = reduces && !loops.empty() &&
                  info.classes[classes[loops.front()]].parallel;
-  for (int64_t task : kTasks)
+  // Tasks of pipelined rows begin and end with one that nothing runs beside.
+  constexpr int64_t kPipelined = 0, kSteps = 16;
+  SmallVector<int64_t> tasks(std::begin(kTasks), std::end(kTasks));
+  if (reduces && !columns && pipelinesRows(info, target))
+    tasks.insert(tasks.begin(), kPipelined);
+  for (int64_t task : tasks)
     for (int64_t vectors : {8, 4, 2, 1})
       for (int64_t rows : {1, 2, 4}) {
         if (vectors == 8 && !columns)
@@ -148,8 +178,10 @@ enumerateTasks(const KernelInfo &info, TargetAttr target, bool reduces) {
                                                          info, loops.front()))),
                                    lanes))
           continue;
-        int64_t left = llvm::bit_floor(
-            std::max<uint64_t>(1, uint64_t(task / sequential)));
+        int64_t left = task == kPipelined
+                           ? kSteps * rows
+                           : llvm::bit_floor(
+                                 std::max<uint64_t>(1, uint64_t(task / sequential)));
         for (auto [position, loop] : llvm::enumerate(loops)) {
           int64_t extent = llvm::PowerOf2Ceil(nominalExtent(info, loop));
           int64_t own = position == 0   ? vectors * lanes

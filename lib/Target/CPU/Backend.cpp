@@ -200,6 +200,9 @@ public:
     KeepComputedRowsPassOptions keep;
     keep.bytes = target.getFact("l2_bytes", 256 * 1024) / 2;
     pm.addNestedPass<func::FuncOp>(createKeepComputedRowsPass(keep));
+    // A step of two loops in one needs registers.
+    if (target.getText("triple").empty() && target.getFact("registers", 16) >= 32)
+      pm.addNestedPass<func::FuncOp>(createPipelineRowsPass());
     pm.addNestedPass<func::FuncOp>(createPrefetchRowsPass({keep.bytes}));
     pm.addNestedPass<func::FuncOp>(createReadPaddingPass());
     pm.addNestedPass<func::FuncOp>(createFlattenArgumentsPass());

@@ -8,7 +8,7 @@
 //   scf.for %i … { %e = math.exp %d, sum }
 //   scf.for %i … { %e = math.exp %d, write }
 // becomes
-//   %rows = memref.alloca : memref<128x2x64xf32>
+//   %rows = memref.alloca : memref<2x8192xf32>
 //   scf.for %i … { %e = math.exp %d, sum, write to %rows }
 //   scf.for %i … { %e = read %rows, write }
 
@@ -65,31 +65,39 @@ static bool isWorthKeeping(Operation &op, scf::ForOp loop) {
          stepsOf(op, loop) > kStoreAndLoad;
 }
 
-/// The indices of the tile of this step.
-static SmallVector<Value> tileIndices(OpBuilder &builder, scf::ForOp loop, int64_t rank) {
+/// The indices of the tile of this step: tiles lie side by side, as those of what is read do.
+static SmallVector<Value> tileIndices(OpBuilder &builder, scf::ForOp loop, VectorType tile) {
   Location loc = loop.getLoc();
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
-  SmallVector<Value> indices(rank + 1, zero);
-  indices[0] = arith::DivUIOp::create(builder, loc, loop.getInductionVar(), loop.getStep());
+  SmallVector<Value> indices(tile.getRank(), zero);
+  indices.back() = loop.getInductionVar();
+  int64_t columns = tile.getShape().back();
+  if (getConstantIntValue(loop.getStep()) != columns) {
+    Value step = arith::DivUIOp::create(builder, loc, indices.back(), loop.getStep());
+    indices.back() = arith::MulIOp::create(
+        builder, loc, step, arith::ConstantIndexOp::create(builder, loc, columns));
+  }
   return indices;
 }
 
-/// Keeps `value` of a loop, a tile for each of its steps.
+/// Keeps `value` of a loop, a tile for each of its steps. Of a load and an earlier store whose
+/// addresses are a number of pages apart the load waits: rows begin on pages, as those of buffers
+/// mostly do, so that what is loaded is always further along the row.
 static Value store(Operation *value, scf::ForOp first, int64_t steps) {
+  constexpr int64_t kPageBytes = 4096;
   auto type = cast<VectorType>(value->getResult(0).getType());
   Location loc = value->getLoc();
-  SmallVector<int64_t> shape = {steps};
-  llvm::append_range(shape, type.getShape());
+  SmallVector<int64_t> shape(type.getShape());
+  shape.back() *= steps;
   OpBuilder builder(first->getContext());
   builder.setInsertionPointToStart(&first->getParentOfType<func::FuncOp>().getBody().front());
   Value rows = memref::AllocaOp::create(
       builder, loc, MemRefType::get(shape, type.getElementType()),
-      /*alignment=*/builder.getI64IntegerAttr(64));
+      /*alignment=*/builder.getI64IntegerAttr(kPageBytes));
   SmallVector<bool> inBounds(type.getRank(), true);
   builder.setInsertionPointAfter(value);
   vector::TransferWriteOp::create(builder, loc, value->getResult(0), rows,
-                                  tileIndices(builder, first, type.getRank()),
-                                  ArrayRef<bool>(inBounds));
+                                  tileIndices(builder, first, type), ArrayRef<bool>(inBounds));
   return rows;
 }
 
@@ -102,7 +110,7 @@ static void load(Value rows, Operation *again, scf::ForOp second) {
   Value pad = arith::ConstantOp::create(builder, loc,
                                         builder.getZeroAttr(type.getElementType()));
   Value read = vector::TransferReadOp::create(
-      builder, loc, type, rows, tileIndices(builder, second, type.getRank()), pad,
+      builder, loc, type, rows, tileIndices(builder, second, type), pad,
       ArrayRef<bool>(inBounds));
   again->getResult(0).replaceAllUsesWith(read);
 }

@@ -78,6 +78,17 @@ def KeepComputedRowsPass : Pass<"tilewright-keep-computed-rows", "::mlir::func::
                            "mlir::vector::VectorDialect"];
 }
 
+def PipelineRowsPass : Pass<"tilewright-pipeline-rows", "::mlir::func::FuncOp"> {
+  let summary = "results of a row are stored while the next row is computed";
+  let description = [{
+    Of several loops over a row one after the other the last one, which writes results, runs
+    beside one of those of the next row, in one loop: stores past the caches take as long as
+    what the others compute. Rows have to be a known number, two or more.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::scf::SCFDialect",
+                           "mlir::vector::VectorDialect"];
+}
+
 def PrefetchRowsPass : Pass<"tilewright-prefetch-rows", "::mlir::func::FuncOp"> {
   let summary = "loops over the same row prefetch the next";
   let description = [{

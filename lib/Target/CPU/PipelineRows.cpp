@@ -1,0 +1,268 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Software pipelining of rows. The last of several loops over a row stores results past the
+// caches and computes little, the others compute. The processor does both at a time if they are
+// one loop: results of a row are stored while the next row is computed.
+//
+//   scf.for %row … {
+//     %m = scf.for %i … { the greatest number of x[%row] }
+//     %s = scf.for %i … { %e = exp …, kept[%i] = %e, sum }
+//     scf.for %i … { %e = kept[%i], y[%row, %i] = %e / %s }
+//   }
+//   ->
+//   %s0 = … of the first row
+//   %last = scf.for %row … iter_args(%before = %s0) {
+//     %m = scf.for %i … { the greatest number of x[%row] }
+//     %s = scf.for %i … { %d = kept[%i], %q = %d / %before
+//                         %e = exp …, kept[%i] = %e, sum
+//                         y[%row - 1, %i] = %q }
+//     scf.yield %s
+//   }
+//   scf.for %i … { %e = kept[%i], y[the last row, %i] = %e / %last }
+//
+// Stores come last: of a store and a later load whose addresses are a number of pages apart, as
+// rows often are, the load waits. Loops that compute no transcendental function are bound by what
+// they read, and stay alone.
+
+#include "RowLoops.h"
+
+#include "tilewright/Dialect/Tilewright.h"
+#include "tilewright/Target/CPU/Passes.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace tilewright {
+#define GEN_PASS_DEF_PIPELINEROWSPASS
+#include "tilewright/Target/CPU/Passes.h.inc"
+} // namespace tilewright
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::cpu;
+
+static bool isOfArgument(Value base, StringRef how, ArrayAttr access) {
+  auto argument = dyn_cast<BlockArgument>(base);
+  return argument && isa<func::FuncOp>(argument.getOwner()->getParentOp()) &&
+         argument.getArgNumber() < access.size() &&
+         cast<StringAttr>(access[argument.getArgNumber()]).getValue() == how;
+}
+
+static memref::AllocaOp keptRows(Value base) { return base.getDefiningOp<memref::AllocaOp>(); }
+
+/// Whether other rows may be computed before `op`: it reads inputs and what is kept, and writes
+/// that and results that nothing reads.
+static bool isOfItsRow(Operation &op, ArrayAttr access) {
+  if (auto read = dyn_cast<vector::TransferReadOp>(op))
+    return keptRows(read.getBase()) || isReadOfInput(read, access);
+  if (auto write = dyn_cast<vector::TransferWriteOp>(op))
+    return keptRows(write.getBase()) || isOfArgument(write.getBase(), "write", access);
+  return op.getNumRegions() == 0 && (isMemoryEffectFree(&op) || isa<scf::YieldOp>(op));
+}
+
+/// How often `loop` runs, if that is known.
+static std::optional<int64_t> stepsOf(scf::ForOp loop) {
+  OpBuilder builder(loop);
+  AffineExpr end = builder.getAffineDimExpr(0), begin = builder.getAffineDimExpr(1);
+  auto map = AffineMap::get(2, 0, end - begin);
+  SmallVector<Value> operands = {loop.getUpperBound(), loop.getLowerBound()};
+  affine::fullyComposeAffineMapAndOperands(&map, &operands);
+  auto length = dyn_cast<AffineConstantExpr>(simplifyAffineMap(map).getResult(0));
+  std::optional<int64_t> step = getConstantIntValue(loop.getStep());
+  if (!length || !step || *step <= 0)
+    return std::nullopt;
+  return llvm::divideCeil(length.getValue(), *step);
+}
+
+namespace {
+/// The loops over a row and what the last one needs.
+class RowPipeline {
+public:
+  RowPipeline(scf::ForOp rows, ArrayAttr access) : rows(rows), access(access) {}
+  /// Whether the last loop may run beside one of the next row's.
+  bool find();
+  void build();
+
+private:
+  bool overwrites(scf::ForOp loop);
+  bool overwritesAtSameStep(scf::ForOp loop);
+  void cloneBody(OpBuilder &builder, IRMapping &mapping, ValueRange before, Value rowBefore);
+  scf::ForOp fuse(OpBuilder &builder, IRMapping &mapping, ValueRange before, Value rowBefore);
+  IRMapping mapStored(ValueRange before, Value row);
+
+  scf::ForOp rows, partner, last;
+  ArrayAttr access;
+  int64_t steps = 0;
+  /// What the last loop needs of the others.
+  SmallVector<Value> needed;
+};
+} // namespace
+
+/// Whether `loop` writes kept rows that the last loop reads.
+bool RowPipeline::overwrites(scf::ForOp loop) {
+  for (auto write : loop.getBody()->getOps<vector::TransferWriteOp>())
+    for (auto read : last.getBody()->getOps<vector::TransferReadOp>())
+      if (read.getBase() == write.getBase())
+        return true;
+  return false;
+}
+
+/// Whether each step of `loop` overwrites no more of them than what the same step of the last
+/// loop has read.
+bool RowPipeline::overwritesAtSameStep(scf::ForOp loop) {
+  Twins twins(loop, last, access);
+  for (auto write : loop.getBody()->getOps<vector::TransferWriteOp>())
+    for (auto read : last.getBody()->getOps<vector::TransferReadOp>())
+      if (read.getBase() == write.getBase() &&
+          (read.getVectorType() != write.getVectorType() ||
+           !llvm::all_of(llvm::zip_equal(write.getIndices(), read.getIndices()),
+                         [&](auto pair) {
+                           return twins.areEqual(std::get<0>(pair), std::get<1>(pair));
+                         })))
+        return false;
+  return true;
+}
+
+bool RowPipeline::find() {
+  if (rows.getNumRegionIterArgs())
+    return false;
+  SmallVector<scf::ForOp> loops;
+  for (Operation &op : *rows.getBody()) {
+    auto loop = dyn_cast<scf::ForOp>(op);
+    if (loop)
+      loops.push_back(loop);
+    if (loop ? !llvm::all_of(*loop.getBody(),
+                             [&](Operation &inner) { return isOfItsRow(inner, access); })
+             : !isOfItsRow(op, access))
+      return false;
+  }
+  if (loops.size() < 2)
+    return false;
+  last = loops.back();
+  if (last->getNextNode() != rows.getBody()->getTerminator() || last.getNumResults() ||
+      llvm::none_of(last.getBody()->getOps<vector::TransferWriteOp>(), [&](auto write) {
+        return isOfArgument(write.getBase(), "write", access);
+      }))
+    return false;
+  // Beside the one that computes most, of those in front of which nothing that is yet to be
+  // stored is overwritten.
+  for (scf::ForOp loop : ArrayRef(loops).drop_back()) {
+    if (overwrites(loop) && !overwritesAtSameStep(loop))
+      break;
+    if (commonSteps(loop, last) && llvm::any_of(*loop.getBody(), isCostly) &&
+        (!partner || workOf(loop) > workOf(partner)))
+      partner = loop;
+    if (overwrites(loop))
+      break;
+  }
+  steps = stepsOf(rows).value_or(0);
+  return partner && steps >= 2;
+}
+
+/// For copies of the last loop's body.
+IRMapping RowPipeline::mapStored(ValueRange before, Value row) {
+  IRMapping mapping;
+  mapping.map(rows.getInductionVar(), row);
+  for (auto [value, carried] : llvm::zip_equal(needed, before))
+    mapping.map(value, carried);
+  return mapping;
+}
+
+/// The partner and, around each of its steps, that of the last loop for the row before.
+scf::ForOp RowPipeline::fuse(OpBuilder &builder, IRMapping &mapping, ValueRange before,
+                             Value rowBefore) {
+  SmallVector<Value> inits;
+  for (Value init : partner.getInitArgs())
+    inits.push_back(mapping.lookupOrDefault(init));
+  auto loop = scf::ForOp::create(builder, partner.getLoc(), partner.getLowerBound(),
+                                 partner.getUpperBound(), partner.getStep(), inits);
+  if (inits.empty())
+    loop.getBody()->getTerminator()->erase();
+  OpBuilder inner = OpBuilder::atBlockEnd(loop.getBody());
+  IRMapping stored = mapStored(before, rowBefore);
+  stored.map(last.getInductionVar(), loop.getInductionVar());
+  mapping.map(partner.getInductionVar(), loop.getInductionVar());
+  mapping.map(partner.getRegionIterArgs(), loop.getRegionIterArgs());
+  for (Operation &op : last.getBody()->without_terminator())
+    if (!isa<vector::TransferWriteOp>(op))
+      inner.clone(op, stored);
+  for (Operation &op : partner.getBody()->without_terminator())
+    inner.clone(op, mapping);
+  for (auto write : last.getBody()->getOps<vector::TransferWriteOp>())
+    inner.clone(*write, stored);
+  inner.clone(*partner.getBody()->getTerminator(), mapping);
+  return loop;
+}
+
+/// All of a row but its last loop, and with `rowBefore` that of this row.
+void RowPipeline::cloneBody(OpBuilder &builder, IRMapping &mapping, ValueRange before,
+                            Value rowBefore) {
+  for (Operation &op : rows.getBody()->without_terminator()) {
+    if (&op == last)
+      continue;
+    if (rowBefore && &op == partner)
+      mapping.map(op.getResults(), fuse(builder, mapping, before, rowBefore).getResults());
+    else
+      builder.clone(op, mapping);
+  }
+}
+
+void RowPipeline::build() {
+  llvm::SetVector<Value> values;
+  last.walk([&](Operation *op) {
+    for (Value value : op->getOperands())
+      if (value != rows.getInductionVar() && value.getParentBlock() == rows.getBody())
+        values.insert(value);
+  });
+  needed = values.takeVector();
+  OpBuilder builder(rows);
+  Location loc = rows.getLoc();
+  auto lookUp = [&](IRMapping &mapping) {
+    return llvm::map_to_vector(needed, [&](Value value) { return mapping.lookup(value); });
+  };
+  Value begin = rows.getLowerBound();
+  Value behind = arith::ConstantIndexOp::create(
+      builder, loc, (steps - 1) * *getConstantIntValue(rows.getStep()));
+  Value lastRow = arith::AddIOp::create(builder, loc, begin, behind);
+  IRMapping first;
+  first.map(rows.getInductionVar(), begin);
+  cloneBody(builder, first, {}, {});
+  Value second = arith::AddIOp::create(builder, loc, begin, rows.getStep());
+  auto loop = scf::ForOp::create(builder, loc, second, rows.getUpperBound(), rows.getStep(),
+                                 lookUp(first));
+  if (needed.empty())
+    loop.getBody()->getTerminator()->erase();
+  OpBuilder inner = OpBuilder::atBlockEnd(loop.getBody());
+  Value rowBefore = arith::SubIOp::create(inner, loc, loop.getInductionVar(), rows.getStep());
+  IRMapping next;
+  next.map(rows.getInductionVar(), loop.getInductionVar());
+  cloneBody(inner, next, loop.getRegionIterArgs(), rowBefore);
+  scf::YieldOp::create(inner, loc, lookUp(next));
+  IRMapping stored = mapStored(loop.getResults(), lastRow);
+  builder.clone(*last, stored);
+  rows.erase();
+}
+
+namespace {
+struct PipelineRowsPass : tilewright::impl::PipelineRowsPassBase<PipelineRowsPass> {
+  void runOnOperation() override {
+    func::FuncOp func = getOperation();
+    ArrayAttr access = accessOfKernel(func);
+    if (!access)
+      return;
+    SmallVector<scf::ForOp> nests;
+    func.walk([&](scf::ForOp loop) {
+      if (!loop.getBody()->getOps<scf::ForOp>().empty())
+        nests.push_back(loop);
+    });
+    for (scf::ForOp rows : nests) {
+      RowPipeline pipeline(rows, access);
+      if (pipeline.find())
+        pipeline.build();
+    }
+  }
+};
+} // namespace

@@ -70,7 +70,7 @@ static double usableBy(double cluster, const ChipFacts &chip) {
 
 /// Share of the time that memory is asked, where each of so many blocks by turns asks it, for
 /// `asking` cycles if it has its share of the memory for itself, and is busy or waits for other
-/// things for `else`: one server and customers that come back, at random.
+/// things for `otherwise`: the machine-repair model, one server and customers that come back.
 static double askedShare(double blocks, double asking, double otherwise) {
   double idle = 1, term = 1;
   for (double others = blocks; others >= 1; --others) {
@@ -126,16 +126,15 @@ Bound tilewright::boundOf(const BlockWork &work, const ChipFacts &chip) {
   double memory =
       memoryCycles(work, std::min(work.blocks, machine * bound.resident), chip);
   double l2 = work.l2Bytes * work.blocks / chip.l2BytesPerClock + chip.cyclesL2;
-  // Nobody asks for anything while all blocks fill their rings' first stages,
-  // or store; nor does the only one of a multiprocessor that is not persistent,
-  // each time.
-  if (work.takesTurns) {
-    double given = memory - chip.cyclesMemory;
+  if (double given = memory - chip.cyclesMemory; work.takesTurns && given > 0) {
     double asking = given / std::max(1.0, work.blocks / machine);
     memory = std::max(given / askedShare(std::min(most, bound.resident), asking,
                                          latency - work.copying),
                       given + latency);
   }
+  // Nobody asks for anything while all blocks fill their rings' first stages,
+  // or store; nor does the only one of a multiprocessor that is not persistent,
+  // each time.
   if (inRing) {
     double turns =
         work.persistent || bound.resident > 1 ? 1 : std::max(1.0, bound.waves);

@@ -30,7 +30,6 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <map>
@@ -329,12 +328,11 @@ static void recordTilePlan(func::FuncOp kernel, const KernelInfo &info,
   // ptxas takes registers as if blocks were alone.
   if (!plan->getSharedClass())
     return;
-  const ChipFacts &chip = chipOf(target);
-  int64_t resident = 1;
-  for (int64_t threads = 2 * plan->threads; threads <= int64_t(chip.threads) &&
-                                            registersEach(threads, chip) >= footprint.registers;
-       threads += plan->threads)
-    ++resident;
+  BlockWork work;
+  work.threads = double(plan->threads);
+  work.registers = double(footprint.registers);
+  work.sharedBytes = double(footprint.sharedBytes);
+  auto resident = int64_t(residentBlocks(work, chipOf(target)));
   kernel->setAttr(kResidentBlocksAttr, Builder(kernel).getI64IntegerAttr(resident));
 }
 

@@ -46,7 +46,7 @@ llvm::ArrayRef<ConfigField> attentionFields(bool isCpu);
 llvm::ArrayRef<ConfigField> irregularFields(bool isCpu);
 
 /// Why a field that `config` sets is not carried out on `target`, by the fields that the
-/// classes of its strategy's name declare; empty if all are.
+/// classes of its strategy's name declare; none if all are.
 Refusal whyNotCarriedOut(LoweringConfigAttr config, TargetAttr target);
 
 /// The table of docs/configs.md, a row for each field.

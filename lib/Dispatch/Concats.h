@@ -15,8 +15,8 @@ struct ConcatPart {
   int64_t offset, size;
 };
 
-/// A tensor that consists of parts along `dim`, in the order of offsets, each of every `step`-th
-/// place.
+/// A tensor that consists of parts along `dim`, in the order of offsets: element i of a part lies
+/// at its offset + i * step.
 struct Concat {
   int64_t dim;
   mlir::SmallVector<ConcatPart> parts;

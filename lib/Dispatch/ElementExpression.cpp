@@ -261,7 +261,7 @@ void ElementExpressions::throughMoves(Value &tensor, Coordinates &at) {
     if (throughReshape(tensor, at))
       continue;
     auto op = tensor.getDefiningOp<linalg::GenericOp>();
-    if (!op || !isRelayout(op) || !hasPlainMaps(op) ||
+    if (!op || !isRelayout(op) || !hasPlainMaps(op) || op->hasAttr(kConfigAttr) ||
         !isa<RankedTensorType>(op.getDpsInputs()[0].getType()))
       return;
     Coordinates loops = loopsAt(op, op->getResult(0), at, kUnitCoordinate);

@@ -60,8 +60,23 @@ static linalg::GenericOp partOf(tensor::InsertSliceOp insert) {
              : linalg::GenericOp();
 }
 
+/// Whether an input of both has the extent of `loop`.
+static bool sharesExtent(linalg::GenericOp a, linalg::GenericOp b, unsigned loop) {
+  AffineExpr dim = getAffineDimExpr(loop, a.getContext());
+  return llvm::any_of(a.getDpsInputOperands(), [&](OpOperand *own) {
+    AffineMap map = a.getMatchingIndexingMap(own);
+    return map.getResultPosition(dim) &&
+           llvm::any_of(b.getDpsInputOperands(), [&](OpOperand *other) {
+             return other->get() == own->get() && b.getMatchingIndexingMap(other) == map;
+           });
+  });
+}
+
 /// Whether both run over the same loops in the same order, and read a tensor that is the same.
 static bool belongTogether(linalg::GenericOp a, linalg::GenericOp b) {
+  for (auto [loop, extent] : llvm::enumerate(a.getStaticLoopRanges()))
+    if (ShapedType::isDynamic(extent) && !sharesExtent(a, b, loop))
+      return false;
   return a->getResultTypes() == b->getResultTypes() &&
          a.getMatchingIndexingMap(a.getDpsInitOperand(0)) ==
              b.getMatchingIndexingMap(b.getDpsInitOperand(0)) &&
@@ -172,7 +187,7 @@ void tilewright::insertPartsOfParts(RewriterBase &b, tensor::InsertSliceOp outer
 // Joining
 //===----------------------------------------------------------------------===//
 
-/// Lets one op compute `parts`, which `inserts` put there, the last of them in front of `last`.
+/// Lets one op compute `parts`, which `inserts` put into their places.
 static void join(RewriterBase &b, ArrayRef<linalg::GenericOp> parts,
                  ArrayRef<tensor::InsertSliceOp> inserts) {
   Operation *latest = parts.front(); // all operands are there

@@ -242,13 +242,17 @@ void tilewright::splitConcatReaders(RewriterBase &b, tensor::InsertSliceOp last)
   SmallVector<OpOperand *> readers;
   if (!matchConcat(last.getResult()) || !findReaders(last.getResult(), readers))
     return;
-  DenseSet<Operation *> done;
+  // Of an op that reads it twice, the first operand: the op is replaced.
+  llvm::SmallMapVector<Operation *, unsigned, 4> operands;
   for (OpOperand *use : readers) {
-    auto op = cast<linalg::GenericOp>(use->getOwner());
-    if (!done.insert(op).second)
-      continue;
-    Concat concat = *matchConcat(use->get());
-    (void)Splitter(b, op, *loopAlong(op, *use, concat.dim), concat.step).run(*use, concat);
+    unsigned &first = operands.insert({use->getOwner(), use->getOperandNumber()}).first->second;
+    first = std::min(first, use->getOperandNumber());
+  }
+  for (auto [reader, number] : operands) {
+    auto op = cast<linalg::GenericOp>(reader);
+    OpOperand &use = op->getOpOperand(number);
+    Concat concat = *matchConcat(use.get());
+    (void)Splitter(b, op, *loopAlong(op, use, concat.dim), concat.step).run(use, concat);
   }
 }
 

@@ -118,7 +118,7 @@ static OrRefusal<SmallVector<TypedAttr>> identityOf(linalg::GenericOp op) {
                                    "constant for each result");
 }
 
-/// Why the body is none that combines two tuples of results; empty if it is.
+/// Why the body is none that combines two tuples of results; none if it is.
 static Refusal whyNoMerge(linalg::GenericOp op) {
   if (op.getNumDpsInputs() != op.getNumDpsInits())
     return refuse(

@@ -58,7 +58,7 @@ LogicalResult ThreadCode::gather(vector::GatherOp op) {
   auto runs = gatherRuns(op, *mem, *layout);
   for (ArrayRef<int64_t> run : runs.groups) {
     Value place = (*places)[run.front()], inside = (*mask)[run.front()];
-    if (run.size() > 1) // outside of the tile it is that of the row's last element
+    if (run.size() > 1) // outside of the tile it may be the last of them
       place = arith::AndIOp::create(b, loc, place, constant(loc, -int64_t(run.size())));
     Value at = elementOffset(loc, *mem, add(loc, base, Index(place)));
     if (matchPattern(inside, m_One())) {

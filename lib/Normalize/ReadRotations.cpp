@@ -58,7 +58,7 @@ static std::optional<Taken> takenBy(tensor::ExtractSliceOp slice) {
 
 /// By how much `op` moves the elements of one tensor along its dim, and that tensor.
 static std::optional<std::pair<Value, int64_t>> matchRotation(tensor::ConcatOp op) {
-  if (op.getInputs().size() != 2)
+  if (op.getInputs().size() != 2 || !op.getResultType().hasStaticShape())
     return std::nullopt;
   auto end = op.getInputs()[0].getDefiningOp<tensor::ExtractSliceOp>(),
        start = op.getInputs()[1].getDefiningOp<tensor::ExtractSliceOp>();

@@ -57,7 +57,8 @@ static void makeBeforeKernels(OpBuilder &b, tensor::InsertSliceOp first) {
   Operation *earliest = empty ? dispatchOf(first) : DispatchOp();
   for (tensor::InsertSliceOp insert = first; earliest && insert->hasOneUse();) {
     insert = dyn_cast<tensor::InsertSliceOp>(*insert->getUsers().begin());
-    if (!insert || getInsertionRoot(insert) != first.getDest())
+    if (!insert || insert->getBlock() != first->getBlock() ||
+        getInsertionRoot(insert) != first.getDest())
       break;
     DispatchOp dispatch = dispatchOf(insert);
     if (dispatch && dispatch->isBeforeInBlock(earliest))

@@ -52,19 +52,25 @@ static bool dividesIntegers(Operation &op) {
 static constexpr int64_t kLongestRun = 16;
 
 /// Whether `value` of the body of `op` may differ between elements along `loop`.
-static bool variesAlong(linalg::LinalgOp op, Value value, unsigned loop) {
+static bool variesAlong(linalg::LinalgOp op, Value value, unsigned loop,
+                        llvm::SmallPtrSetImpl<Operation *> &same) {
   if (auto argument = dyn_cast<BlockArgument>(value))
     return argument.getOwner() == op.getBlock() &&
            op.getMatchingIndexingMap(&op->getOpOperand(argument.getArgNumber()))
                .isFunctionOfDim(loop);
   Operation *def = value.getDefiningOp();
-  if (def->getBlock() != op.getBlock())
+  if (def->getBlock() != op.getBlock() || !same.insert(def).second)
     return false;
   if (auto index = dyn_cast<linalg::IndexOp>(def))
     return index.getDim() == loop;
   return def->getNumRegions() || llvm::any_of(def->getOperands(), [&](Value operand) {
-           return variesAlong(op, operand, loop);
+           return variesAlong(op, operand, loop, same);
          });
+}
+
+static bool variesAlong(linalg::LinalgOp op, Value value, unsigned loop) {
+  llvm::SmallPtrSet<Operation *, 8> same; // what has been looked at
+  return variesAlong(op, value, loop, same);
 }
 
 /// The loop that the last coordinate of `extract` counts, where no other coordinate depends on it,

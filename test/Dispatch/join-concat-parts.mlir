@@ -82,3 +82,49 @@ func.func @PartsOfAPart(%a: tensor<4x8xf32>, %b: tensor<4x8xf32>, %d: tensor<8x2
   %r = tensor.insert_slice %j into %d[0, %at] [8, 8] [1, 1] : tensor<8x8xf32> into tensor<8x20xf32>
   return %r : tensor<8x20xf32>
 }
+
+// -----
+
+// How many rows there are is known to be the same where both read them, not where they have a row's number in common.
+// CHECK-LABEL: func @DynamicRows
+// CHECK: :2 = linalg.generic
+// CHECK-LABEL: func @OtherRows
+// CHECK-NOT: :2 = linalg.generic
+#id = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (j)>
+func.func @DynamicRows(%a: tensor<?x32xf32>, %n: index) -> tensor<?x64xf32> {
+  %p = tensor.empty(%n) : tensor<?x32xf32>
+  %e = tensor.empty(%n) : tensor<?x64xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%a : tensor<?x32xf32>) outs(%p : tensor<?x32xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %z = math.absf %x : f32
+    linalg.yield %z : f32
+  } -> tensor<?x32xf32>
+  %1 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%a : tensor<?x32xf32>) outs(%p : tensor<?x32xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %z = arith.negf %x : f32
+    linalg.yield %z : f32
+  } -> tensor<?x32xf32>
+  %i = tensor.insert_slice %0 into %e[0, 0] [%n, 32] [1, 1] : tensor<?x32xf32> into tensor<?x64xf32>
+  %r = tensor.insert_slice %1 into %i[0, 32] [%n, 32] [1, 1] : tensor<?x32xf32> into tensor<?x64xf32>
+  return %r : tensor<?x64xf32>
+}
+
+func.func @OtherRows(%a: tensor<?x32xf32>, %b: tensor<?x32xf32>, %bias: tensor<32xf32>, %n: index, %m: index) -> tensor<?x64xf32> {
+  %p = tensor.empty(%n) : tensor<?x32xf32>
+  %q = tensor.empty(%m) : tensor<?x32xf32>
+  %e = tensor.empty(%n) : tensor<?x64xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]} ins(%a, %bias : tensor<?x32xf32>, tensor<32xf32>) outs(%p : tensor<?x32xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %z = arith.addf %x, %y : f32
+    linalg.yield %z : f32
+  } -> tensor<?x32xf32>
+  %1 = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]} ins(%b, %bias : tensor<?x32xf32>, tensor<32xf32>) outs(%q : tensor<?x32xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %z = arith.addf %x, %y : f32
+    linalg.yield %z : f32
+  } -> tensor<?x32xf32>
+  %i = tensor.insert_slice %0 into %e[0, 0] [%n, 32] [1, 1] : tensor<?x32xf32> into tensor<?x64xf32>
+  %r = tensor.insert_slice %1 into %i[0, 32] [%m, 32] [1, 1] : tensor<?x32xf32> into tensor<?x64xf32>
+  return %r : tensor<?x64xf32>
+}

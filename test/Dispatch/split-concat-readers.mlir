@@ -118,3 +118,28 @@ func.func @Interleaved(%x: tensor<16xf32>, %a: tensor<8xf32>, %b: tensor<8xf32>)
   } -> tensor<16xf32>
   return %r : tensor<16xf32>
 }
+
+// -----
+
+// One op that reads it twice, once with its dims exchanged: by the first operand, the other one stays whole.
+// CHECK-LABEL: func @ReadTwice
+// CHECK: tensor.insert_slice %arg1
+// CHECK: %[[Y0:.*]] = linalg.generic {{.*}} ins(%arg0, %{{.*}} : tensor<8x16xf32>, tensor<16x8xf32>)
+// CHECK: %[[Y1:.*]] = linalg.generic {{.*}} ins(%arg1, %{{.*}} : tensor<8x16xf32>, tensor<16x8xf32>)
+// CHECK: %[[I:.*]] = tensor.insert_slice %[[Y0]] into
+// CHECK: %[[R:.*]] = tensor.insert_slice %[[Y1]] into %[[I]]
+// CHECK: return %[[R]]
+#id = affine_map<(i, j) -> (i, j)>
+#turned = affine_map<(i, j) -> (j, i)>
+func.func @ReadTwice(%a: tensor<8x16xf32>, %b: tensor<8x16xf32>) -> tensor<16x16xf32> {
+  %e = tensor.empty() : tensor<16x16xf32>
+  %i = tensor.insert_slice %a into %e[0, 0] [8, 16] [1, 1] : tensor<8x16xf32> into tensor<16x16xf32>
+  %c = tensor.insert_slice %b into %i[8, 0] [8, 16] [1, 1] : tensor<8x16xf32> into tensor<16x16xf32>
+  %r = linalg.generic {indexing_maps = [#id, #turned, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%c, %c : tensor<16x16xf32>, tensor<16x16xf32>) outs(%e : tensor<16x16xf32>) {
+  ^bb0(%0: f32, %1: f32, %o: f32):
+    %2 = arith.addf %0, %1 : f32
+    linalg.yield %2 : f32
+  } -> tensor<16x16xf32>
+  return %r : tensor<16x16xf32>
+}

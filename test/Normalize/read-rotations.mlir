@@ -35,3 +35,15 @@ func.func @OtherSlicesStay(%x: tensor<8xf32>, %y: tensor<8xf32>) -> (tensor<8xf3
   %s = tensor.concat dim(0) %a, %c : (tensor<5xf32>, tensor<3xf32>) -> tensor<8xf32>
   return %r, %s : tensor<8xf32>, tensor<8xf32>
 }
+
+// -----
+
+// A result whose type says less than the parts do stays.
+// CHECK-LABEL: func @Dynamic
+// CHECK: tensor.concat
+func.func @Dynamic(%x: tensor<56x56xf32>) -> tensor<?x56xf32> {
+  %a = tensor.extract_slice %x[3, 0] [53, 56] [1, 1] : tensor<56x56xf32> to tensor<53x56xf32>
+  %b = tensor.extract_slice %x[0, 0] [3, 56] [1, 1] : tensor<56x56xf32> to tensor<3x56xf32>
+  %r = tensor.concat dim(0) %a, %b : (tensor<53x56xf32>, tensor<3x56xf32>) -> tensor<?x56xf32>
+  return %r : tensor<?x56xf32>
+}

@@ -31,8 +31,9 @@ inline constexpr llvm::StringLiteral kOverClusterAttr = "tilewright.over_cluster
 /// does (unit).
 inline constexpr llvm::StringLiteral kOneBlockAttr = "tilewright.one_block";
 
-/// On a kernel whose blocks share rows: how many of them a multiprocessor holds as planned, whose
-/// waits cover each other's (i64). Registers are given so (`.minnctapersm`).
+/// On a kernel whose blocks share rows: how many of them a multiprocessor holds by the plan's
+/// threads, registers and shared memory (i64), which ptxas is told (`.minnctapersm`): some load
+/// while others compute.
 inline constexpr llvm::StringLiteral kResidentBlocksAttr = "tilewright.resident_blocks";
 
 /// Blocks of a cluster on every device that has clusters.

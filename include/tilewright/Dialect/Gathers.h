@@ -13,9 +13,9 @@
 
 namespace tilewright {
 
-/// array<i64: dim, n>: n elements along this dim of the vector, from a multiple of n on, are
-/// neighbours in memory, the first at a multiple of n, unless they are outside of the tile. Of
-/// those, any place is one of such neighbours.
+/// array<i64: dim, n>: each aligned group of n elements along this dim of the vector lies at n
+/// neighbouring places of memory, the first of them a multiple of n. Elements outside of the tile
+/// may have any place of such a group.
 inline constexpr llvm::StringLiteral kGatherRunsAttr = "tilewright.gather_runs";
 
 } // namespace tilewright

@@ -50,7 +50,7 @@ public:
 LoweringConfigAttr withSharedRows(const KernelInfo &info, LoweringConfigAttr config,
                                   TargetAttr target);
 
-/// Why a block cannot keep the rows that `config` promotes (KeptRows.cpp); empty if it can.
+/// Why a block cannot keep the rows that `config` promotes (KeptRows.cpp); none if it can.
 Refusal whyNotKept(const KernelInfo &info, LoweringConfigAttr config, TargetAttr target);
 
 /// Bytes of shared memory for them.

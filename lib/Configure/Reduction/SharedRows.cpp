@@ -27,7 +27,7 @@ std::optional<unsigned> Reduction::sharedLoop(LoweringConfigAttr config) const {
   return std::nullopt;
 }
 
-/// Why blocks of a cluster cannot have parts of loop `shared`; empty if they can.
+/// Why blocks of a cluster cannot have parts of loop `shared`; none if they can.
 static Refusal whyNotShared(const KernelInfo &info, LoweringConfigAttr config, unsigned shared,
                             TargetAttr target) {
   if (!target.has("multicast"))

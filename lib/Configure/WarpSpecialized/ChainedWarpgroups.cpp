@@ -49,7 +49,7 @@ int64_t tilewright::chainedStep(linalg::LinalgOp first) {
   return std::max<int64_t>(kShortest / bytes, llvm::PowerOf2Ceil(sums));
 }
 
-/// Why copy engines cannot bring operand `number` of the first product; empty if they can.
+/// Why copy engines cannot bring operand `number` of the first product; none if they can.
 static Refusal whyNotCopied(const KernelInfo &info, linalg::LinalgOp first, unsigned number) {
   OpOperand &operand = first->getOpOperand(number);
   std::string what = numberOperand(operand) + " of the first product";

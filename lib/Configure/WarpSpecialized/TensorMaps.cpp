@@ -18,7 +18,7 @@ using namespace tilewright;
 using namespace tilewright::tensor_map;
 
 /// Why no tensor map is of a window (of images, too, whose windows overlap), as the end of
-/// a sentence; empty if one is. A variant of the kernel promises that it is aligned.
+/// a sentence; none if one is. A variant of the kernel promises that it is aligned.
 static Refusal whyNotWindow(func::FuncOp kernel, int64_t position, StridedLayoutAttr view,
                             int64_t bytes) {
   auto aligned = kernel->getAttrOfType<DenseI64ArrayAttr>(kAlignedAttr);

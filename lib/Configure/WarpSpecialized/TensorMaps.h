@@ -14,7 +14,7 @@
 namespace tilewright {
 
 /// Why no tensor map describes `argument`, a tensor of `kernel`, as the end of a
-/// sentence that begins with its name (" is padded …"); empty if one does.
+/// sentence that begins with its name (" is padded …"); none if one does.
 Refusal whyNoTensorMap(mlir::func::FuncOp kernel, mlir::BlockArgument argument);
 
 /// The same of an operand that is pixels of `image`s, elements of `bytes` each: every

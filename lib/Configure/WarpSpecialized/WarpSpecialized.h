@@ -101,7 +101,7 @@ mlir::OpOperand *copiedOperand(const KernelInfo &info, unsigned number,
 /// Whether a result has the rows and columns of the product's tile.
 bool hasTileShape(const KernelInfo &info, mlir::OpResult result,
                   const MatrixLoops &loops);
-/// Why copy engines cannot store the results of the tile's shape; empty if they can.
+/// Why copy engines cannot store the results of the tile's shape; none if they can.
 Refusal whyNotStoredByEngine(const KernelInfo &info, LoweringConfigAttr config,
                              const MatrixLoops &loops);
 /// Bytes of shared memory through which they do.
@@ -112,10 +112,10 @@ bool isLoadedTile(const KernelInfo &info, LoweringConfigAttr config,
 /// Registers of a thread of `groups` warpgroups with what it holds of tiles beside the sums.
 int64_t registersBesideSums(const KernelInfo &info, LoweringConfigAttr config,
                             const MatrixLoops &loops, int64_t groups);
-/// Why blocks cannot be in clusters as `config` says; empty if they can, or are alone.
+/// Why blocks cannot be in clusters as `config` says; none if they can, or are alone.
 Refusal whyNotClustered(const KernelInfo &info, LoweringConfigAttr config,
                         const MatrixLoops &loops);
-/// Why blocks of a cluster cannot have parts of the sum as `config` says; empty if they can,
+/// Why blocks of a cluster cannot have parts of the sum as `config` says; none if they can,
 /// or each has all of it (ClusterSums.cpp).
 Refusal whyNotSummedInCluster(const KernelInfo &info, LoweringConfigAttr config,
                               const MatrixLoops &loops, TargetAttr target);
@@ -127,11 +127,11 @@ llvm::SmallVector<LoweringConfigAttr> withClusterSums(const KernelInfo &info,
 /// tiles; none where that is not known.
 llvm::SmallVector<int64_t> sharingBlocks(const KernelInfo &info, LoweringConfigAttr config,
                                          const MatrixLoops &loops, int64_t blocks);
-/// Why no tensor map, or no descriptor, is of operand `number`; empty if one is.
+/// Why no tensor map, or no descriptor, is of operand `number`; none if one is.
 Refusal whyNotCopied(const KernelInfo &info, LoweringConfigAttr config, unsigned number,
                      const MatrixLoops &loops, const Contraction &product);
 /// Why the contraction's loops are none of one product of rows and columns, or of two of
-/// them by warpgroups; empty if they are.
+/// them by warpgroups; none if they are.
 Refusal whyNotOneProduct(const KernelInfo &info, LoweringConfigAttr config,
                          const MatrixLoops &loops, const Contraction &product);
 /// Whether an operand's rows in memory run along the sum.
@@ -142,7 +142,7 @@ llvm::SmallVector<LoweringConfigAttr> withTechniques(const KernelInfo &info,
                                                      LoweringConfigAttr config,
                                                      bool each);
 /// Why the threads of `groups` consumer warpgroups, or of a producer, cannot copy what
-/// the config leaves to threads; empty if they can.
+/// the config leaves to threads; none if they can.
 Refusal whyNotCopiedByThreads(const KernelInfo &info, LoweringConfigAttr config, int64_t groups);
 
 /// Of two products by warpgroups in one kernel (ChainedWarpgroups.cpp) the first, whose
@@ -155,7 +155,7 @@ int64_t chainedSums(LoweringConfigAttr config, const MatrixLoops &loops);
 /// Bytes of shared memory for the operands of both.
 int64_t chainedBytes(const KernelInfo &info, LoweringConfigAttr config,
                      const MatrixLoops &loops);
-/// Why two products cannot be carried out so; empty if they can.
+/// Why two products cannot be carried out so; none if they can.
 Refusal whyNotChained(const KernelInfo &info, LoweringConfigAttr config,
                       const MatrixInstruction &instruction, const MatrixLoops &loops,
                       const Contraction &product);

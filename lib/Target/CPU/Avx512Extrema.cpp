@@ -98,8 +98,8 @@ static bool isNeverNaN(Value value) {
   return isKnown({ofNumber, ofOp}, value);
 }
 
-/// Whether lanes are no negative numbers, but for infinity, nor a NaN with a sign: bits of such
-/// ones are integers in the same order, NaN above all.
+/// Whether each lane is +0 or more, negative infinity, or a NaN without a sign: bits of such ones
+/// are signed integers in the same order, NaN above all.
 static bool isMagnitude(Value value) {
   auto ofOp = [](Operation *op, Holds holds) {
     return isa<mlir::math::AbsFOp>(op) ||

@@ -77,7 +77,7 @@ struct RoundToBytes : OpRewritePattern<arith::FPToSIOp> {
   LogicalResult matchAndRewrite(arith::FPToSIOp op, PatternRewriter &rewriter) const override {
     auto round = op.getIn().getDefiningOp<mlir::math::RoundEvenOp>();
     auto type = dyn_cast<VectorType>(op.getIn().getType());
-    if (!round || !isSingle(type) || type.getShape().back() % (4 * kLanes) ||
+    if (!round || !type || !isSingle(type) || type.getShape().back() % (4 * kLanes) ||
         !getElementTypeOrSelf(op.getType()).isInteger(8))
       return rewriter.notifyMatchFailure(op, "no rows of rounded f32 as bytes");
     Location loc = op.getLoc();

@@ -53,6 +53,12 @@ static bool isOfArgument(Value base, StringRef how, ArrayAttr access) {
 
 static memref::AllocaOp keptRows(Value base) { return base.getDefiningOp<memref::AllocaOp>(); }
 
+/// Kept rows are written in loops.
+static bool keepsRow(Operation &op) {
+  auto write = dyn_cast<vector::TransferWriteOp>(op);
+  return write && keptRows(write.getBase());
+}
+
 /// Whether other rows may be computed before `op`: it reads inputs and what is kept, and writes
 /// that and results that nothing reads.
 static bool isOfItsRow(Operation &op, ArrayAttr access) {
@@ -136,14 +142,15 @@ bool RowPipeline::find() {
       loops.push_back(loop);
     if (loop ? !llvm::all_of(*loop.getBody(),
                              [&](Operation &inner) { return isOfItsRow(inner, access); })
-             : !isOfItsRow(op, access))
+             : !isOfItsRow(op, access) || keepsRow(op))
       return false;
   }
   if (loops.size() < 2)
     return false;
   last = loops.back();
   if (last->getNextNode() != rows.getBody()->getTerminator() || last.getNumResults() ||
-      llvm::none_of(last.getBody()->getOps<vector::TransferWriteOp>(), [&](auto write) {
+      last.getBody()->getOps<vector::TransferWriteOp>().empty() ||
+      !llvm::all_of(last.getBody()->getOps<vector::TransferWriteOp>(), [&](auto write) {
         return isOfArgument(write.getBase(), "write", access);
       }))
     return false;
@@ -177,8 +184,10 @@ scf::ForOp RowPipeline::fuse(OpBuilder &builder, IRMapping &mapping, ValueRange 
   SmallVector<Value> inits;
   for (Value init : partner.getInitArgs())
     inits.push_back(mapping.lookupOrDefault(init));
-  auto loop = scf::ForOp::create(builder, partner.getLoc(), partner.getLowerBound(),
-                                 partner.getUpperBound(), partner.getStep(), inits);
+  auto loop = scf::ForOp::create(builder, partner.getLoc(),
+                                 mapping.lookupOrDefault(partner.getLowerBound()),
+                                 mapping.lookupOrDefault(partner.getUpperBound()),
+                                 mapping.lookupOrDefault(partner.getStep()), inits);
   if (inits.empty())
     loop.getBody()->getTerminator()->erase();
   OpBuilder inner = OpBuilder::atBlockEnd(loop.getBody());

@@ -53,12 +53,19 @@ static tensor::InsertSliceOp insertionOf(DispatchOp dispatch, unsigned number) {
                                                : tensor::InsertSliceOp();
 }
 
+/// The first of the insertions from `whole` to `insertion`, each into the result of the one
+/// before; null if it does not begin there.
+static tensor::InsertSliceOp firstInto(Value whole, tensor::InsertSliceOp insertion) {
+  while (insertion && insertion.getDest() != whole)
+    insertion = insertion.getDest().getDefiningOp<tensor::InsertSliceOp>();
+  return insertion;
+}
+
 /// The uses of `whole` by which kernels write windows of it, that of `insertion` and those that
 /// other insertions, from or into it, put there, and by the first of these insertions.
 static SmallVector<OpOperand *> windowsAround(Value whole, tensor::InsertSliceOp insertion) {
   SmallVector<OpOperand *> uses;
-  while (insertion.getDest() != whole)
-    insertion = insertion.getDest().getDefiningOp<tensor::InsertSliceOp>();
+  insertion = firstInto(whole, insertion);
   uses.push_back(&insertion.getDestMutable());
   for (OpOperand &use : whole.getUses()) {
     auto slice = dyn_cast<tensor::ExtractSliceOp>(use.getOwner());
@@ -69,7 +76,8 @@ static SmallVector<OpOperand *> windowsAround(Value whole, tensor::InsertSliceOp
       continue;
     int64_t number = int64_t(slice->getUses().begin()->getOperandNumber()) -
                      int64_t(dispatch.getInputs().size());
-    if (number >= 0 && insertionOf(dispatch, number))
+    auto own = number >= 0 ? insertionOf(dispatch, number) : tensor::InsertSliceOp();
+    if (own && firstInto(whole, own) == insertion)
       uses.push_back(&use);
   }
   return uses;

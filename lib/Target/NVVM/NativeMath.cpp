@@ -73,7 +73,9 @@ static void expandExp(math::ExpOp op) {
   auto number = [&](float value) -> Value {
     return arith::ConstantOp::create(b, loc, b.getF32FloatAttr(value));
   };
-  auto fma = [&](Value x, Value y, Value z) -> Value { return math::FmaOp::create(b, loc, x, y, z); };
+  auto fma = [&](Value x, Value y, Value z) -> Value {
+    return math::FmaOp::create(b, loc, x, y, z);
+  };
   constexpr float kLog2e = 1.44269504f, kLog2eRest = 1.92596299e-8f; // together log2(e)
   constexpr float kRange = 252, kInteger = 12582912;                 // 3 * 2^22
   Value x = widen(b, loc, op.getOperand());

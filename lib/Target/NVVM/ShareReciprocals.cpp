@@ -14,8 +14,8 @@
 //
 // which is correctly rounded but for some quotients of which the exact one lies close to the
 // middle of two floats (0.5 + 2^-22 units in the last place at most), and below 2^-100.
-// Where all that is made of %q rounds to 16 bits, %0 is precise enough (1.5 units in the last
-// place of f32).
+// Where all that is made of %q rounds to 16 bits, %0 is precise enough (3 units in the last
+// place of f32: %y may be a rough quotient then, too, see NativeMath.cpp).
 
 #include "NarrowResults.h"
 #include "tilewright/Target/NVVM/Passes.h"

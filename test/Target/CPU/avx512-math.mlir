@@ -186,3 +186,12 @@ func.func private @RoundOfOddRows(%x: vector<48xf32>) -> vector<48xi8> attribute
   %i = arith.fptosi %n : vector<48xf32> to vector<48xi8>
   return %i : vector<48xi8>
 }
+
+// One number is no row.
+// CHECK-LABEL: @OneByte
+// CHECK: arith.fptosi %{{.*}} : f32 to i8
+func.func private @OneByte(%x: f32) -> i8 attributes {tilewright.kernel} {
+  %n = math.roundeven %x : f32
+  %i = arith.fptosi %n : f32 to i8
+  return %i : i8
+}

@@ -79,3 +79,28 @@ func.func @PartsOfANewTensor(%x: tensor<4x4xf32>) -> tensor<4x8xf32> {
 }
 func.func private @parts(tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>)
     attributes {tilewright.kernel, tilewright.access = ["read", "write", "write"]}
+
+// -----
+
+// A window that is put in under a condition is none of those that are made before their kernels.
+// CHECK-LABEL: func @UnderACondition
+// CHECK: scf.if
+// CHECK: tensor.insert_slice
+func.func @UnderACondition(%x: tensor<4xf32>, %c: i1) -> tensor<8xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %r = tilewright.dispatch @k(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  %w = tensor.empty() : tensor<8xf32>
+  %i = tensor.insert_slice %r into %w[0] [4] [1] : tensor<4xf32> into tensor<8xf32>
+  %j = scf.if %c -> tensor<8xf32> {
+    %f = tensor.empty() : tensor<4xf32>
+    %s = tilewright.dispatch @k(%x : tensor<4xf32>) outs(%f : tensor<4xf32>) -> tensor<4xf32>
+    %o = tensor.insert_slice %s into %i[4] [4] [1] : tensor<4xf32> into tensor<8xf32>
+    scf.yield %o : tensor<8xf32>
+  } else {
+    %z = arith.constant dense<0.0> : tensor<8xf32>
+    scf.yield %z : tensor<8xf32>
+  }
+  return %j : tensor<8xf32>
+}
+func.func private @k(tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    attributes {tilewright.kernel, tilewright.access = ["read", "write"]}

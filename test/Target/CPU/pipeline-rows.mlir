@@ -166,3 +166,33 @@ func.func private @Cheap(%x: memref<64x128xf32>, %r: memref<64x128xf32>, %begin:
   }
   return
 }
+
+// Nor where the last loop keeps something of its own.
+// CHECK-LABEL: @LastKeeps
+// CHECK-COUNT-3: scf.for
+// CHECK-NOT: scf.for
+// CHECK: return
+func.func private @LastKeeps(%x: memref<64x128xf32>, %r: memref<64x128xf32>, %begin: index, %z: vector<2x32xf32>)
+    attributes {tilewright.kernel, tilewright.access = ["read", "write"]} {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %c32 = arith.constant 32 : index
+  %c128 = arith.constant 128 : index
+  %f0 = arith.constant 0.0 : f32
+  %kept = memref.alloca() : memref<4x2x32xf32>
+  %end = affine.apply affine_map<()[s0] -> (s0 + 8)>()[%begin]
+  scf.for %row = %begin to %end step %c2 {
+    %s = scf.for %i = %c0 to %c128 step %c32 iter_args(%a = %z) -> (vector<2x32xf32>) {
+      %v = vector.transfer_read %x[%row, %i], %f0 {in_bounds = [true, true]} : memref<64x128xf32>, vector<2x32xf32>
+      %e = math.exp %v : vector<2x32xf32>
+      %b = arith.addf %a, %e : vector<2x32xf32>
+      scf.yield %b : vector<2x32xf32>
+    }
+    scf.for %i = %c0 to %c128 step %c32 {
+      %j = arith.divui %i, %c32 : index
+      vector.transfer_write %s, %kept[%j, %c0, %c0] {in_bounds = [true, true]} : vector<2x32xf32>, memref<4x2x32xf32>
+      vector.transfer_write %s, %r[%row, %i] {in_bounds = [true, true]} : vector<2x32xf32>, memref<64x128xf32>
+    }
+  }
+  return
+}

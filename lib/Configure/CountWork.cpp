@@ -451,15 +451,18 @@ BlockWork Counter::count() {
   countOperands();
   issue(kAround);
   work.around += kAround * chip.cyclesArithmetic;
-  double inRoot = 0;
+  // Where copies go ahead, loads are under way in the first loop over a row, stores in the last.
+  double besideMemory = 0;
   for (linalg::LinalgOp op : info.ops) {
     double before = work.latency;
     if (isProduct(op))
       strategy.countProduct(*this, op);
     else
       countBody(op);
-    if (op == info.getRoot())
-      inRoot = work.latency - before;
+    bool stores = llvm::any_of(
+        info.results, [&](OpResult result) { return result.getOwner() == op.getOperation(); });
+    if (op == info.getRoot() || stores)
+      besideMemory += work.latency - before;
   }
   if (plan.clusterSum)
     countClusterSum();
@@ -478,7 +481,7 @@ BlockWork Counter::count() {
     SmallVector<OpOperand *> kept = keptRows(info, config);
     // … which copies that go ahead of the steps wait for in turns,
     std::optional<double> copying = keptWait(kept, steps);
-    work.copying = copying ? *copying + inRoot : 0;
+    work.copying = copying ? *copying + besideMemory : 0;
     work.latency += copying.value_or(steps * loadCycles());
     // … from shared memory where rows stay there.
     work.latency += steps * again * (kept.empty() ? loadCycles() : chip.cyclesShared);

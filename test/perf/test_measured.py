@@ -30,7 +30,7 @@ measured = load()
 BENCH = {
     "suite": "memory", "artifact": "0", "verdict": "ok", "median_s": 6e-6, "clocks": {"sm_mhz": 1980},
     "problem": {"function": "softmax_f32_8192x128", "inputs": ["8192x128xf32=random:1"]},
-    "config": {"target": "cuda:sm_90a", "launches": ["softmax_f32_8192x128_reduce_0 variant softmax_f32_8192x128_reduce_0 grid 512x1x1"]},
+    "config": {"target": "cuda:sm_90a", "launches": ["softmax_f32_8192x128_reduce_0 variant softmax_f32_8192x128_reduce_0 grid 2048x1x1"]},
 }  # fmt: skip
 LADDER = {
     "slice": "2-square-bf16", "size": "full", "target": "cuda:sm_90a", "clocks": {"sm_mhz": 1900}, "problem": {"name": "bf16_2048x2048x2048"},
@@ -48,7 +48,7 @@ class Results(unittest.TestCase):
         late = {**BENCH, "count": 9, "late": 5}
         found = list(measured.of_suites([BENCH, dynamic, {"suite": "memory", "verdict": "error"}, late]))
         self.assertEqual([(x.family, x.name, x.size) for x in found], [("memory", "softmax_f32_8192x128", 0), ("dynamic", "f_16", 16)])
-        self.assertEqual(found[0].launches, [("softmax_f32_8192x128_reduce_0", "softmax_f32_8192x128_reduce_0", [512, 1, 1])])
+        self.assertEqual(found[0].launches, [("softmax_f32_8192x128_reduce_0", "softmax_f32_8192x128_reduce_0", [2048, 1, 1])])
 
     def test_rungs_of_the_ladder(self):
         (default,) = measured.of_ladder([LADDER], False)

@@ -8,11 +8,13 @@
 //   %m = arith.maxnumf %x, %y : f32           ->    max.f32
 //   %e = math.exp %x : f32                    ->    seven multiplications and additions around
 //                                                   ex2.approx.ftz.f32 of [-1/2, 1/2]
+//   %t = math.tanh %x : f32                   ->    1 - 2 / (e^2|x| + 1) by ex2.approx and
+//                                                   rcp.approx, a polynomial below 5/8
 //   %q = arith.divf %x, %y : f32              ->    div.full.f32, where only products, and what
 //                                                   rounds to 16 bits, are made of %q
 //
 // ex2.approx is within 2^-22 of the result, relatively; a power below 2^-126 is zero. An
-// exponential is within 2.4 units in the last place, div.full.f32 within 2.
+// exponential is within 2.4 units in the last place, div.full.f32 within 2, tanh within 4.
 
 #include "NarrowResults.h"
 #include "tilewright/Target/NVVM/Passes.h"
@@ -93,6 +95,39 @@ static void expandExp(math::ExpOp op) {
   replaceBy(b, op, arith::MulFOp::create(b, loc, fraction, power));
 }
 
+/// The polynomial, of the least largest error of tanh(x) / x (2^-27.7), in the square of x.
+static void expandTanh(math::TanhOp op) {
+  if (!isUpToSingle(op.getType()))
+    return;
+  OpBuilder b(op);
+  Location loc = op.getLoc();
+  auto number = [&](float value) -> Value {
+    return arith::ConstantOp::create(b, loc, b.getF32FloatAttr(value));
+  };
+  auto fma = [&](Value x, Value y, Value z) -> Value {
+    return math::FmaOp::create(b, loc, x, y, z);
+  };
+  constexpr float kTwoLog2e = 2.88539008f, kSmall = 0.625f;
+  constexpr float kSeries[] = {-0.00570498677f, 0.020639087f, -0.053739715f, 0.133314422f,
+                               -0.333332819f};
+  Value x = widen(b, loc, op.getOperand());
+  Value size = math::AbsFOp::create(b, loc, x);
+  Value power = callIntrinsic(b, loc, "llvm.nvvm.ex2.approx.ftz.f",
+                              arith::MulFOp::create(b, loc, size, number(kTwoLog2e)).getResult());
+  Value inverse = callIntrinsic(b, loc, "llvm.nvvm.rcp.approx.ftz.f",
+                                arith::AddFOp::create(b, loc, power, number(1)).getResult());
+  Value large = fma(inverse, number(-2), number(1));
+  Value square = arith::MulFOp::create(b, loc, x, x);
+  Value series = number(kSeries[0]);
+  for (float next : llvm::drop_begin(kSeries))
+    series = fma(series, square, number(next));
+  Value small = fma(size, arith::MulFOp::create(b, loc, series, square), size);
+  Value isSmall =
+      arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, size, number(kSmall));
+  Value result = arith::SelectOp::create(b, loc, isSmall, small, large);
+  replaceBy(b, op, math::CopySignOp::create(b, loc, result, x));
+}
+
 bool tilewright::becomesNarrow(Value value, unsigned steps) {
   return !value.use_empty() && llvm::all_of(value.getUsers(), [&](Operation *user) {
     if (auto truncated = dyn_cast<arith::TruncFOp>(user))
@@ -130,6 +165,7 @@ struct NativeMathPass
                 callIntrinsic(b, op.getLoc(), "llvm.nvvm.ex2.approx.ftz.f", op.getOperand()));
     });
     getOperation()->walk([](math::ExpOp op) { expandExp(op); });
+    getOperation()->walk([](math::TanhOp op) { expandTanh(op); });
     getOperation()->walk([](arith::DivFOp op) { divideRoughly(op); });
   }
 };

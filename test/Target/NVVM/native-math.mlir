@@ -69,3 +69,22 @@ func.func @quotients(%x: f32, %y: f32, %h: bf16) -> (f16, f16, f32, bf16) {
   %i = arith.divf %h, %h : bf16
   return %c, %f, %g, %i : f16, f16, f32, bf16
 }
+
+// By a polynomial where the exponential would cancel.
+// CHECK-LABEL: func.func @tangent
+// CHECK-SAME: (%[[X:.*]]: f32,
+// CHECK: %[[SIZE:.*]] = math.absf %[[X]]
+// CHECK: %[[E:.*]] = llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f"
+// CHECK: %[[MORE:.*]] = arith.addf %[[E]]
+// CHECK: %[[R:.*]] = llvm.call_intrinsic "llvm.nvvm.rcp.approx.ftz.f"(%[[MORE]])
+// CHECK: %[[LARGE:.*]] = math.fma %[[R]]
+// CHECK: %[[SMALL:.*]] = math.fma %[[SIZE]], %{{.*}}, %[[SIZE]]
+// CHECK: %[[WHICH:.*]] = arith.cmpf olt, %[[SIZE]]
+// CHECK: %[[T:.*]] = arith.select %[[WHICH]], %[[SMALL]], %[[LARGE]]
+// CHECK: math.copysign %[[T]], %[[X]]
+// CHECK: math.tanh {{.*}} : f64
+func.func @tangent(%x: f32, %d: f64) -> (f32, f64) {
+  %a = math.tanh %x : f32
+  %b = math.tanh %d : f64
+  return %a, %b : f32, f64
+}

@@ -303,7 +303,7 @@ evenly over all bit patterns: zeros with their signs, subnormal numbers, infinit
 precision, for f64 in extended precision. In parentheses: the bound that the test holds the function to.
 
 NVIDIA's GPUs have an `exp` of f32 of their own, too: `ex2.approx` of what an integer power of two leaves, within 2.4 units in the last
-place by what PTX says of that instruction (2^-22), which is not among what is tried here. Quotients by a number that several of a thread share are
+place by what PTX says of that instruction (2^-22), which is not among what is tried here, and a `tanh` of it, within 4. Quotients by a number that several of a thread share are
 products with its reciprocal and one correction there (0.5 + 2^-22 units, where no power below 2^-100 comes up), without the correction where the result
 becomes f16 or bf16; other quotients that become these are `div.full.f32` (2 units). All others are correctly rounded.
 

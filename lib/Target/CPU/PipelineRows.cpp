@@ -44,13 +44,6 @@ using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::cpu;
 
-static bool isOfArgument(Value base, StringRef how, ArrayAttr access) {
-  auto argument = dyn_cast<BlockArgument>(base);
-  return argument && isa<func::FuncOp>(argument.getOwner()->getParentOp()) &&
-         argument.getArgNumber() < access.size() &&
-         cast<StringAttr>(access[argument.getArgNumber()]).getValue() == how;
-}
-
 static memref::AllocaOp keptRows(Value base) { return base.getDefiningOp<memref::AllocaOp>(); }
 
 /// Kept rows are written in loops.

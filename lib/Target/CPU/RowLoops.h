@@ -6,6 +6,7 @@
 #ifndef TILEWRIGHT_LIB_TARGET_CPU_ROWLOOPS_H
 #define TILEWRIGHT_LIB_TARGET_CPU_ROWLOOPS_H
 
+#include "tilewright/Dialect/Divisibility.h"
 #include "tilewright/Dialect/Tilewright.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -24,13 +25,19 @@ inline ArrayAttr accessOfKernel(func::FuncOp func) {
                                               : ArrayAttr();
 }
 
+/// Whether `base` is an argument that the kernel accesses so.
+inline bool isOfArgument(Value base, StringRef how, ArrayAttr access) {
+  auto argument = dyn_cast<BlockArgument>(base);
+  if (!argument || !isa<func::FuncOp>(argument.getOwner()->getParentOp()))
+    return false;
+  int64_t number = operandNumber(argument);
+  return number < int64_t(access.size()) && cast<StringAttr>(access[number]).getValue() == how;
+}
+
 /// Of an argument that the kernel does not write.
 inline bool isReadOfInput(Operation *op, ArrayAttr access) {
   auto read = dyn_cast<vector::TransferReadOp>(op);
-  auto argument = read ? dyn_cast<BlockArgument>(read.getBase()) : nullptr;
-  return argument && isa<func::FuncOp>(argument.getOwner()->getParentOp()) &&
-         argument.getArgNumber() < access.size() &&
-         cast<StringAttr>(access[argument.getArgNumber()]).getValue() == "read";
+  return read && isOfArgument(read.getBase(), "read", access);
 }
 
 /// Two innermost loops and those around them that are different ones, innermost first. Empty if

@@ -51,7 +51,7 @@ def NativeMathPass : Pass<"tilewright-native-math"> {
     `math.exp2` of f32 that may be approximate (fastmath<afn>) becomes `ex2.approx.ftz`,
     within 2^-22 of the result; `arith.maxnumf` and `minnumf` of f32 become `max` and `min`.
     `math.exp` of f32 and narrower floats is `ex2.approx.ftz` of what is left of an integer power
-    of two, within 2.4 units in the last place of f32; `math.tanh` is made of `ex2.approx` and
+    of two, within 3 units in the last place of f32; `math.tanh` is made of `ex2.approx` and
     `rcp.approx`, within 4, and of a polynomial next to zero. A quotient from which nothing but products
     and roundings to 16 bits are made is `div.full.f32`, within 2 of them.
   }];

@@ -191,3 +191,26 @@ func.func @KeepsWhatIsOnlyRead(%a: memref<?xf32>, %b: memref<?xf32>) {
   bufferization.materialize_in_destination %0 in writable %b : (tensor<?xf32>, memref<?xf32>) -> ()
   return
 }
+
+func.func private @half(tensor<8xf32>) -> tensor<8xf32>
+    attributes {tilewright.kernel, tilewright.access = ["readwrite"]}
+
+// Two windows of one tensor, each put into it for itself: a copy for each.
+// CHECK-LABEL: @SideBySide
+// CHECK: %[[A:.*]] = bufferization.alloc_tensor() copy(%arg0)
+// CHECK: %[[WA:.*]] = tensor.extract_slice %[[A]]
+// CHECK: %[[RA:.*]] = tilewright.dispatch @half() outs(%[[WA]]
+// CHECK: tensor.insert_slice %[[RA]] into %[[A]]
+// CHECK: %[[B:.*]] = bufferization.alloc_tensor() copy(%arg0)
+// CHECK: %[[WB:.*]] = tensor.extract_slice %[[B]]
+// CHECK: %[[RB:.*]] = tilewright.dispatch @half() outs(%[[WB]]
+// CHECK: tensor.insert_slice %[[RB]] into %[[B]]
+func.func @SideBySide(%t: tensor<16xf32>) -> (tensor<16xf32>, tensor<16xf32>) {
+  %s = tensor.extract_slice %t[0] [8] [1] : tensor<16xf32> to tensor<8xf32>
+  %a = tilewright.dispatch @half() outs(%s : tensor<8xf32>) -> tensor<8xf32>
+  %i = tensor.insert_slice %a into %t[0] [8] [1] : tensor<8xf32> into tensor<16xf32>
+  %r = tensor.extract_slice %t[0] [8] [1] : tensor<16xf32> to tensor<8xf32>
+  %b = tilewright.dispatch @half() outs(%r : tensor<8xf32>) -> tensor<8xf32>
+  %j = tensor.insert_slice %b into %t[0] [8] [1] : tensor<8xf32> into tensor<16xf32>
+  return %i, %j : tensor<16xf32>, tensor<16xf32>
+}

@@ -1,6 +1,6 @@
 // The bounds of docs/math.md for what NVIDIA's kernels compute in their own way, as far as a simulator whose approximate instructions
 // are exact can hold them, and what comes of zeros, infinities, NaN and numbers below the normal ones.
-// REQUIRES: tilewright-compile
+// REQUIRES: tilewright-compile, tilewright-run
 // RUN: rm -rf %t && mkdir %t && tilewright-compile %s --target=cuda:sm_80 -o %t/program.tw
 // RUN: %python %S/Inputs/math-errors.py %t/program.tw %t | FileCheck %s
 

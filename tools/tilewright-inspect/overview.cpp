@@ -81,15 +81,30 @@ std::string extentsText(const json &list) {
   return text + ")";
 }
 
+/// "tensor map of operand 0 in boxes of 128 x 64, swizzled by 128 bytes"; the
+/// map of a convolution's image adds "as an image".
+std::string tensorMapText(const json &map) {
+  std::string text = "tensor map of operand " + map["tensor_map"].dump() +
+                     (map.contains("image") ? " as an image" : "") + " in boxes of " +
+                     join(map["box"], " x ");
+  if (int64_t swizzle = map.value("swizzle", int64_t(0)))
+    text += ", swizzled by " + std::to_string(swizzle) + " bytes";
+  return text;
+}
+
+std::string paramText(const json &param) {
+  if (param.contains("buffer"))
+    return "operand " + param["buffer"].dump();
+  if (param.contains("tensor_map"))
+    return tensorMapText(param);
+  return param["scalar"].get<std::string>() + " " + expressionText(param["value"]);
+}
+
 std::string paramsText(const json &variant) {
   std::string text;
   if (variant.contains("params"))
     for (const json &param : variant["params"])
-      text += (text.empty() ? "" : ", ") +
-              (param.contains("buffer")
-                   ? "operand " + param["buffer"].dump()
-                   : param["scalar"].get<std::string>() + " " +
-                         expressionText(param["value"]));
+      text += (text.empty() ? "" : ", ") + paramText(param);
   return text.empty() ? "none" : text;
 }
 

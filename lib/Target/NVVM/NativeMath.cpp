@@ -5,7 +5,6 @@
 // expanded behind this pass, with the errors that lib/Target/ExpandMath.cpp lists.
 //
 //   %p = math.exp2 %x fastmath<afn> : f32     ->    ex2.approx.ftz.f32
-//   %m = arith.maxnumf %x, %y : f32           ->    max.f32
 //   %e = math.exp %x : f32                    ->    seven multiplications and additions around
 //                                                   ex2.approx.ftz.f32 of [-1/2, 1/2]
 //   %t = math.tanh %x : f32                   ->    1 - 2 / (e^2|x| + 1) by ex2.approx and
@@ -31,16 +30,6 @@ namespace tilewright {
 
 using namespace mlir;
 using namespace tilewright;
-
-/// Upstream would compare, and ask for NaN.
-template <typename Intrinsic, typename Op> static void replace(Op op) {
-  if (!op.getType().isF32())
-    return;
-  OpBuilder b(op);
-  op.replaceAllUsesWith(
-      Intrinsic::create(b, op.getLoc(), op.getLhs(), op.getRhs()).getResult());
-  op.erase();
-}
 
 static Value callIntrinsic(OpBuilder &b, Location loc, StringRef name, ValueRange operands) {
   return LLVM::CallIntrinsicOp::create(b, loc, b.getF32Type(), b.getStringAttr(name), operands)
@@ -152,12 +141,6 @@ namespace {
 struct NativeMathPass
     : tilewright::impl::NativeMathPassBase<NativeMathPass> {
   void runOnOperation() override {
-    getOperation()->walk([](Operation *op) {
-      if (auto most = dyn_cast<arith::MaxNumFOp>(op))
-        replace<LLVM::MaxNumOp>(most);
-      else if (auto least = dyn_cast<arith::MinNumFOp>(op))
-        replace<LLVM::MinNumOp>(least);
-    });
     getOperation()->walk([](math::Exp2Op op) {
       if (!op.getType().isF32() ||
           !bitEnumContainsAll(op.getFastmath(), arith::FastMathFlags::afn))

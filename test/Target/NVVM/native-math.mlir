@@ -13,19 +13,6 @@ func.func @powers(%x: f32, %d: f64) -> (f32, f32, f64) {
   return %a, %b, %c : f32, f32, f64
 }
 
-// CHECK-LABEL: func.func @most
-// CHECK: llvm.intr.maxnum(%{{.*}}, %{{.*}}) : (f32, f32) -> f32
-// CHECK: llvm.intr.minnum
-// CHECK: arith.maximumf
-// CHECK: arith.maxnumf {{.*}} : f64
-func.func @most(%x: f32, %y: f32, %d: f64) -> (f32, f32, f32, f64) {
-  %a = arith.maxnumf %x, %y : f32
-  %b = arith.minnumf %x, %y : f32
-  %c = arith.maximumf %x, %y : f32
-  %e = arith.maxnumf %d, %d : f64
-  return %a, %b, %c, %e : f32, f32, f32, f64
-}
-
 // An integer power of two, and ex2 of the rest.
 // CHECK-LABEL: func.func @exponential
 // CHECK-SAME: (%[[X:.*]]: f32, %[[H:.*]]: f16,

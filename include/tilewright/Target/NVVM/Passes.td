@@ -45,11 +45,21 @@ def ShareReciprocalsPass : Pass<"tilewright-share-reciprocals"> {
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect"];
 }
 
+def NativeExtremaPass : Pass<"tilewright-native-extrema"> {
+  let summary = "the greater and the lesser of two numbers by one instruction";
+  let description = [{
+    `arith.maxnumf` and `minnumf` of f32 become `max` and `min`; from sm_80 on those of f16
+    and bf16, too, and `maximumf` and `minimumf`, and selections that follow a comparison with a
+    constant (`%x > 0 ? %x : 0`), become these and `max.NaN` and `min.NaN`, by what they make of NaN.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::LLVM::LLVMDialect"];
+}
+
 def NativeMathPass : Pass<"tilewright-native-math"> {
   let summary = "math by the instructions that the hardware has";
   let description = [{
     `math.exp2` of f32 that may be approximate (fastmath<afn>) becomes `ex2.approx.ftz`,
-    within 2^-22 of the result; `arith.maxnumf` and `minnumf` of f32 become `max` and `min`.
+    within 2^-22 of the result.
     `math.exp` of f32 and narrower floats is `ex2.approx.ftz` of what is left of an integer power
     of two, within 3 units in the last place of f32; `math.tanh` is made of `ex2.approx` and
     `rcp.approx`, within 4, and of a polynomial next to zero. A quotient from which nothing but products

@@ -52,6 +52,7 @@ void tilewright::populateNormalizePipeline(OpPassManager &pm,
   // tensor.dim of a result becomes tensor.dim of what its size came from.
   rest.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
   rest.addPass(createCanonicalizePass("normalize"));
+  rest.addPass(createSimplifyPowersPass());
   rest.addPass(createDropConstantSumsPass());
   rest.addPass(createOrderLoopsPass());
   rest.addPass(createCollapseLoopsPass());

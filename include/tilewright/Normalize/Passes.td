@@ -34,6 +34,15 @@ def SimplifyBodiesPass
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def SimplifyPowersPass : Pass<"tilewright-simplify-powers", "::mlir::func::FuncOp"> {
+  let summary = "Squares, roots and reciprocals that are spelt as powers";
+  let description = [{
+    `math.powf` and `math.fpowi` of the exponents 0, 1, -1, 2, -2, 3, 4, 0.5 and -0.5 become
+    products, quotients and roots, with the zeros, infinities and NaN of C's pow.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
 def FoldScalarsPass : Pass<"tilewright-fold-scalars", "::mlir::func::FuncOp"> {
   let summary = "Compute what has one value everywhere outside of structured ops";
   let description = [{

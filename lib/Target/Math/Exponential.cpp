@@ -5,8 +5,10 @@
 //
 //   exp:  x = n ln 2 + r, |r| <= ln(2)/2;  e^x = 2^n e^r, e^r by its Taylor
 //         series (f32: to r^7, remainder 5e-9; f64: to r^13, 4e-18)
-//   log:  x = 2^k m, sqrt(1/2) <= m < sqrt(2), f = m - 1, s = f / (2 + f);
-//         log m = 2 s + (2/3) s^3 + (2/5) s^5 + …, |s| < 0.172
+//   log:  x = 2^k m, sqrt(1/2) <= m < sqrt(2), f = m - 1;
+//         f32: log m = f - f^2/2 + f^3 q(f), q of degree 7 with the least largest error
+//         relative to log m (2^-27.3), without a division;
+//         f64: s = f / (2 + f), log m = 2 s + (2/3) s^3 + (2/5) s^5 + …, |s| < 0.172
 //   pow:  2^(y log2 x) with log2 x as a sum of two numbers
 //
 // n is found by adding and subtracting 1.5 * 2^mantissa, which rounds to an
@@ -24,6 +26,12 @@ static constexpr double kLn2HighSingle = 0.693138122558593750,
                         kLn2LowSingle = 9.05800061445916e-06,
                         kLn2HighDouble = 0x1.62e42fee00000p-1,
                         kLn2LowDouble = 0x1.a39ef35793c76p-33;
+
+// log2(e), as sums, too.
+static constexpr double kLog2eHighSingle = 1.4426950216293335,
+                        kLog2eLowSingle = 1.9259629911266175e-08,
+                        kLog2eHighDouble = 1.4426950408889634,
+                        kLog2eLowDouble = 2.0355273740931033e-17;
 
 Float tilewright::math::polynomial(Float x, llvm::ArrayRef<double> coefficients) {
   MathBuilder &m = *x.builder;
@@ -153,8 +161,9 @@ Float tilewright::math::expm1(Float x) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// x = 2^exponent (1 + f), sqrt(1/2) <= 1 + f < sqrt(2), for positive x.
+/// x = 2^power (1 + f), sqrt(1/2) <= 1 + f < sqrt(2), for positive x.
 struct Split {
+  Bits power; // the exponent as an integer
   Float exponent, f;
 };
 } // namespace
@@ -169,7 +178,7 @@ static Split split(Float x) {
   Bits exponent = above >> m.mantissa();
   Bits fraction = above & m.bits((int64_t(1) << m.mantissa()) - 1);
   exponent = select(tiny, exponent - m.bits(up), exponent);
-  return {m.toFloat(exponent), m.fromBits(fraction + root) - m(1)};
+  return {exponent, m.toFloat(exponent), m.fromBits(fraction + root) - m(1)};
 }
 
 /// 2/5 + (2/7) z + (2/9) z^2 + …, z < 0.0295.
@@ -185,13 +194,25 @@ static Float logSeries(Float z) {
   return fma(logSeriesRest(z), z, (*z.builder)(2.0 / 3));
 }
 
-/// log(1 + f) + low, for f of a split.
-static Float logOfFraction(Float f, Float low) {
+/// log(1 + f) - f + low, for f of a split.
+static Float logRest(Float f, Float low) {
   MathBuilder &m = *f.builder;
+  if (!m.isDouble) {
+    Float cubes = polynomial(f, {0.3333333134651184, -0.2500081956386566, 0.20001226663589478,
+                                 -0.16623356938362122, 0.14201757311820984, -0.13160182535648346,
+                                 0.1276157647371292, -0.07634496688842773});
+    return fma(f * f, fma(cubes, f, m(-0.5)), low);
+  }
   Float s = f / (m(2) + f);
   Float z = s * s;
   Float halfSquare = m(0.5) * f * f;
-  return f - (halfSquare - fma(s, fma(z, logSeries(z), halfSquare), low));
+  return fma(s, fma(z, logSeries(z), halfSquare), low) - halfSquare;
+}
+
+/// log(1 + f) (unit + unitLow), for f of a split.
+static Float scaledLog(Float f, Float unit, Float unitLow) {
+  Float rest = logRest(f, (*f.builder)(0));
+  return fma(f, unit, fma(f, unitLow, rest * unit));
 }
 
 /// Results of a logarithm where x is not a positive number.
@@ -202,40 +223,41 @@ static Float logEdges(Float x, Float result) {
   return select((x < m(0)) | isNaN(x), m(m.nan()), result);
 }
 
-/// Without edges.
-static Float logOfPositive(Float x) {
-  MathBuilder &m = *x.builder;
-  Split parts = split(x);
+/// log(2^exponent (1 + f)).
+static Float logOfSplit(Split parts) {
+  MathBuilder &m = *parts.f.builder;
   Float low = parts.exponent * m.either(kLn2LowSingle, kLn2LowDouble);
   return fma(parts.exponent, m.either(kLn2HighSingle, kLn2HighDouble),
-             logOfFraction(parts.f, low));
+             parts.f + logRest(parts.f, low));
 }
 
-Float tilewright::math::log(Float x) { return logEdges(x, logOfPositive(x)); }
+Float tilewright::math::log(Float x) { return logEdges(x, logOfSplit(split(x))); }
 
 Float tilewright::math::log2(Float x) {
   MathBuilder &m = *x.builder;
   Split parts = split(x);
-  Float fraction = logOfFraction(parts.f, m(0));
-  return logEdges(x, fma(fraction, m(1.4426950408889634), parts.exponent));
+  Float fraction = scaledLog(parts.f, m.either(kLog2eHighSingle, kLog2eHighDouble),
+                             m.either(kLog2eLowSingle, kLog2eLowDouble));
+  return logEdges(x, fraction + parts.exponent);
 }
 
 Float tilewright::math::log10(Float x) {
   MathBuilder &m = *x.builder;
   Split parts = split(x);
-  Float fraction = logOfFraction(parts.f, m(0)) * m(0.43429448190325182);
+  Float fraction = scaledLog(parts.f, m.either(0.4342944920063019, 0.4342944819032518),
+                             m.either(-1.0103050052231683e-08, 1.098319650216765e-17));
   return logEdges(x, fma(parts.exponent, m(0.30102999566398120), fraction));
 }
 
 Float tilewright::math::log1p(Float x) {
   MathBuilder &m = *x.builder;
   Float u = m(1) + x;
-  // What the sum lost.
-  Float correction = (x - (u - m(1))) / u;
-  correction = select((u == m(m.infinity())) | (u == m(0)), m(0), correction);
-  Float result = logOfPositive(u) + correction;
-  result = select(x == m(0), x, result);
-  return select(x == m(0), result, logEdges(u, result));
+  // 1 + x = 2^k (1 + f + lost), where the sum lost 2^k lost, which is nothing beside a large log.
+  Split parts = split(u);
+  Float lost = (x - (u - m(1))) * powerOfTwo(m.bits(0) - parts.power);
+  parts.f = parts.f + select(u < m.either(0x1p30, 0x1p60), lost, m(0));
+  Float result = logEdges(u, logOfSplit(parts));
+  return select(x == m(0), x, result);
 }
 
 //===----------------------------------------------------------------------===//
@@ -277,8 +299,8 @@ static Sum log2Sum(Float x) {
   Sum natural = addExactly(s + s, term);
   natural.low = natural.low + ((sLow + sLow) + termLow);
   // Times log2(e), plus the exponent.
-  Float e = m.either(1.4426950216293335, 1.4426950408889634);
-  Float eLow = m.either(1.925963033500011e-08, 2.0355273740931033e-17);
+  Float e = m.either(kLog2eHighSingle, kLog2eHighDouble);
+  Float eLow = m.either(kLog2eLowSingle, kLog2eLowDouble);
   Float high = natural.high * e;
   Float low = fma(natural.high, e, -high);
   low = fma(natural.high, eLow, fma(natural.low, e, low));

@@ -9,11 +9,14 @@
 //                                                   ex2.approx.ftz.f32 of [-1/2, 1/2]
 //   %t = math.tanh %x : f32                   ->    1 - 2 / (e^2|x| + 1) by ex2.approx and
 //                                                   rcp.approx, a polynomial below 5/8
+//   %r = math.rsqrt %x : f32                  ->    rsqrt.approx.f32
 //   %q = arith.divf %x, %y : f32              ->    div.full.f32, where only products, and what
-//                                                   rounds to 16 bits, are made of %q
+//                                                   rounds to 16 bits, are made of %q, or %x or
+//                                                   %y of an exponential (1 / (1 + e^-x))
 //
 // ex2.approx is within 2^-22 of the result, relatively; a power below 2^-126 is zero. An
-// exponential is within 3 units in the last place, div.full.f32 within 2, tanh within 4.
+// exponential is within 3 units in the last place, div.full.f32 within 2, tanh within 4, rsqrt
+// within 2.2 (2^-22.9, relatively).
 
 #include "NarrowResults.h"
 #include "tilewright/Target/NVVM/Passes.h"
@@ -127,8 +130,24 @@ bool tilewright::becomesNarrow(Value value, unsigned steps) {
   });
 }
 
+/// True if `value` is made of an exponential in up to `steps` operations: then it is not
+/// correctly rounded itself.
+static bool isOfExponential(Value value, unsigned steps = 4) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return false;
+  if (isa<math::ExpOp, math::Exp2Op, math::ExpM1Op, math::TanhOp>(op))
+    return true;
+  return steps > 0 &&
+         isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::NegFOp, math::FmaOp>(op) &&
+         llvm::any_of(op->getOperands(),
+                      [&](Value operand) { return isOfExponential(operand, steps - 1); });
+}
+
 static void divideRoughly(arith::DivFOp op) {
-  if (!isUpToSingle(op.getType()) || (op.getType().isF32() && !becomesNarrow(op)))
+  if (!isUpToSingle(op.getType()) ||
+      (op.getType().isF32() && !becomesNarrow(op) && !isOfExponential(op.getLhs()) &&
+       !isOfExponential(op.getRhs())))
     return;
   OpBuilder b(op);
   Location loc = op.getLoc();
@@ -141,6 +160,15 @@ namespace {
 struct NativeMathPass
     : tilewright::impl::NativeMathPassBase<NativeMathPass> {
   void runOnOperation() override {
+    // While exponentials are still ops.
+    getOperation()->walk([](arith::DivFOp op) { divideRoughly(op); });
+    getOperation()->walk([](math::RsqrtOp op) {
+      if (!isUpToSingle(op.getType()))
+        return;
+      OpBuilder b(op);
+      Value x = widen(b, op.getLoc(), op.getOperand());
+      replaceBy(b, op, callIntrinsic(b, op.getLoc(), "llvm.nvvm.rsqrt.approx.f", x));
+    });
     getOperation()->walk([](math::Exp2Op op) {
       if (!op.getType().isF32() ||
           !bitEnumContainsAll(op.getFastmath(), arith::FastMathFlags::afn))
@@ -151,7 +179,6 @@ struct NativeMathPass
     });
     getOperation()->walk([](math::ExpOp op) { expandExp(op); });
     getOperation()->walk([](math::TanhOp op) { expandTanh(op); });
-    getOperation()->walk([](arith::DivFOp op) { divideRoughly(op); });
   }
 };
 } // namespace

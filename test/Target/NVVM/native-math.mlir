@@ -57,6 +57,30 @@ func.func @quotients(%x: f32, %y: f32, %h: bf16) -> (f16, f16, f32, bf16) {
   return %c, %f, %g, %i : f16, f16, f32, bf16
 }
 
+// CHECK-LABEL: func.func @sigmoid
+// CHECK-NOT: arith.divf
+// CHECK: llvm.call_intrinsic "llvm.nvvm.div.full"
+func.func @sigmoid(%x: f32) -> f32 {
+  %one = arith.constant 1.0 : f32
+  %n = arith.negf %x : f32
+  %e = math.exp %n : f32
+  %s = arith.addf %e, %one : f32
+  %r = arith.divf %one, %s : f32
+  return %r : f32
+}
+
+// CHECK-LABEL: func.func @roots
+// CHECK: llvm.call_intrinsic "llvm.nvvm.rsqrt.approx.f"(%{{.*}}) : (f32) -> f32
+// CHECK: %[[R:.*]] = llvm.call_intrinsic "llvm.nvvm.rsqrt.approx.f"
+// CHECK: arith.truncf %[[R]] : f32 to bf16
+// CHECK: math.rsqrt {{.*}} : f64
+func.func @roots(%x: f32, %h: bf16, %d: f64) -> (f32, bf16, f64) {
+  %a = math.rsqrt %x : f32
+  %b = math.rsqrt %h : bf16
+  %c = math.rsqrt %d : f64
+  return %a, %b, %c : f32, bf16, f64
+}
+
 // By a polynomial where the exponential would cancel.
 // CHECK-LABEL: func.func @tangent
 // CHECK-SAME: (%[[X:.*]]: f32,

@@ -62,8 +62,9 @@ def NativeMathPass : Pass<"tilewright-native-math"> {
     within 2^-22 of the result.
     `math.exp` of f32 and narrower floats is `ex2.approx.ftz` of what is left of an integer power
     of two, within 3 units in the last place of f32; `math.tanh` is made of `ex2.approx` and
-    `rcp.approx`, within 4, and of a polynomial next to zero. A quotient from which nothing but products
-    and roundings to 16 bits are made is `div.full.f32`, within 2 of them.
+    `rcp.approx`, within 4, and of a polynomial next to zero. `math.rsqrt` is `rsqrt.approx`,
+    within 2.2. A quotient from which nothing but products and roundings to 16 bits are made, or
+    of which an operand is made of an exponential, is `div.full.f32`, within 2 of them.
   }];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect",
                            "mlir::LLVM::LLVMDialect"];

@@ -6,6 +6,8 @@
 
 // CHECK: exp: within 1.5, zeros, infinities and NaN as they should be
 // CHECK-NEXT: tanh: within 3, zeros, infinities and NaN as they should be
+// CHECK-NEXT: rsqrt: within 1, zeros, infinities and NaN as they should be
+// CHECK-NEXT: sigmoid: within 5, zeros, infinities and NaN as they should be
 // CHECK-NEXT: quotients: within 0.501, zeros, infinities and NaN as they should be
 
 func.func @exp(%x: tensor<65536xf32>) -> tensor<65536xf32> {
@@ -15,6 +17,20 @@ func.func @exp(%x: tensor<65536xf32>) -> tensor<65536xf32> {
 
 func.func @tanh(%x: tensor<65536xf32>) -> tensor<65536xf32> {
   %r = math.tanh %x : tensor<65536xf32>
+  return %r : tensor<65536xf32>
+}
+
+func.func @rsqrt(%x: tensor<65536xf32>) -> tensor<65536xf32> {
+  %r = math.rsqrt %x : tensor<65536xf32>
+  return %r : tensor<65536xf32>
+}
+
+func.func @sigmoid(%x: tensor<65536xf32>) -> tensor<65536xf32> {
+  %one = arith.constant dense<1.0> : tensor<65536xf32>
+  %n = arith.negf %x : tensor<65536xf32>
+  %e = math.exp %n : tensor<65536xf32>
+  %s = arith.addf %e, %one : tensor<65536xf32>
+  %r = arith.divf %one, %s : tensor<65536xf32>
   return %r : tensor<65536xf32>
 }
 

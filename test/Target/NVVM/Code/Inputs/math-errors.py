@@ -1,6 +1,6 @@
 # Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""math-errors.py PROGRAM FOLDER: the largest errors of what NVIDIA's kernels make of exp, tanh and quotients by a number that a
+"""math-errors.py PROGRAM FOLDER: the largest errors of what NVIDIA's kernels make of exp, tanh, rsqrt, sigmoid and quotients by a number that a
 row shares, in units of the last place of f32, on the simulator, whose ex2.approx and rcp.approx are rounded correctly: PTX allows
 2^-22 and one unit for these in addition. A line per function: whether it is within its bound, and whether what is special is."""
 
@@ -77,6 +77,25 @@ def exact_exp(x):
 report("exp", run("exp", ((COUNT,), near)), map(exact_exp, near), 1.5)
 small = rounded(SPECIAL + [random.uniform(-11, 11) * random.random() ** 3 for _ in range(COUNT // 2 - len(SPECIAL))]) + anything
 report("tanh", run("tanh", ((COUNT,), small)), map(math.tanh, small), 3)
+
+
+
+def exact_rsqrt(x):
+    return math.nan if x != x or x < 0 else math.copysign(math.inf, x) if x == 0 else 0.0 if math.isinf(x) else 1 / math.sqrt(x)
+
+
+def exact_sigmoid(x):
+    return x if x != x else 1 / (1 + math.exp(-x)) if x > -100 else 0.0
+
+
+roots = rounded(SPECIAL + [random.random() * 2.0 ** random.randint(-126, 127) for _ in range(COUNT // 2 - len(SPECIAL))]) + anything
+report("rsqrt", run("rsqrt", ((COUNT,), roots)), map(exact_rsqrt, roots), 1)
+# Below, e^-x overflows, as it would if everything were correctly rounded.
+logits = rounded([random.uniform(-87, 95) for _ in range(COUNT // 2 - 4)] + [math.inf, -math.inf, math.nan, 0.0]) + [
+    x for x in anything if not -104 < x < -87
+] + [0.5] * COUNT  # fmt: skip
+logits = logits[:COUNT]
+report("sigmoid", run("sigmoid", ((COUNT,), logits)), map(exact_sigmoid, logits), 5)
 divisors = rounded([random.uniform(0.5, 2) * 2.0 ** random.randint(-60, 60) for _ in range(COUNT // ROW)])
 divisors[-4:] = array.array("f", [math.inf, 1e-40, 3e38, math.nan])
 dividends = rounded([random.uniform(-2, 2) * 2.0 ** random.randint(-20, 20) for _ in range(COUNT)])

@@ -119,7 +119,14 @@ static void expandTanh(math::TanhOp op) {
   Value isSmall =
       arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, size, of.number(kSmall));
   Value result = arith::SelectOp::create(b, loc, isSmall, small, large);
-  replaceBy(b, op, math::CopySignOp::create(b, loc, result, x));
+  // By bits: of an f16 that was extended, LLVM would take the sign from 16 bits, with six more.
+  auto bitsOf = [&](Value number) -> Value {
+    return arith::BitcastOp::create(b, loc, b.getI32Type(), number);
+  };
+  Value signBit = arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(INT32_MIN));
+  Value sign = arith::AndIOp::create(b, loc, bitsOf(x), signBit);
+  Value both = arith::OrIOp::create(b, loc, bitsOf(result), sign);
+  replaceBy(b, op, arith::BitcastOp::create(b, loc, b.getF32Type(), both));
 }
 
 bool tilewright::becomesNarrow(Value value, unsigned steps) {

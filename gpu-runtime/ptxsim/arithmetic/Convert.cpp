@@ -7,6 +7,7 @@
 
 #include "arithmetic/Families.h"
 #include "arithmetic/FloatTypes.h"
+#include "decode/Decoder.h"
 #include "machine/LaneLoops.h"
 
 #include <algorithm>
@@ -234,8 +235,13 @@ bool decodePack(InstDecoder &d) {
   return true;
 }
 
+bool isBytes(ScalarType type) { return type == ScalarType::E4M3x2 || type == ScalarType::E5M2x2; }
+
 bool decodePacked(InstDecoder &d) {
   Inst &inst = d.inst;
+  // sm_89 followed sm_90 in PTX 8.1.
+  if ((isBytes(inst.type) || isBytes(inst.fromType)) && d.decoder.module.version < 81 && !d.needs(78, 90))
+    return false;
   if (inst.type == ScalarType::F16x2 && inst.fromType != ScalarType::F32) {
     inst.run = inst.fromType == ScalarType::E4M3x2   ? unary<unpackToHalves<e4m3Format>>
                : inst.fromType == ScalarType::E5M2x2 ? unary<unpackToHalves<e5m2Format>>

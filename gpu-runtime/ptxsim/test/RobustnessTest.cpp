@@ -159,6 +159,8 @@ TEST(Robustness, FormsCameLaterThanTheirOpcodes) {
       {"min.NaN.f32 %f0, %f1, %f2;", ".version 7.0\n.target sm_75\n", ".version 7.0\n.target sm_80\n"},
       {"cvt.f32.bf16 %f0, %h0;", ".version 7.0\n.target sm_80\n", ".version 7.1\n.target sm_80\n"},
       {"cvt.rn.bf16.f32 %h0, %f0;", ".version 6.5\n.target sm_80\n", ".version 7.0\n.target sm_80\n"},
+      {"cvt.rn.satfinite.e4m3x2.f32 %h0, %f0, %f1;", ".version 7.8\n.target sm_89\n", ".version 8.1\n.target sm_89\n"},
+      {"cvt.rn.f16x2.e5m2x2 %r0, %h0;", ".version 7.8\n.target sm_89\n", ".version 7.8\n.target sm_90\n"},
       {"cvt.rn.bf16.s32 %h0, %r0;", ".version 7.8\n.target sm_80\n", ".version 7.8\n.target sm_90\n"},
       {"ld.relaxed.cluster.global.u32 %r0, [%d0];", ".version 7.8\n.target sm_80\n", ".version 7.8\n.target sm_90\n"},
       {"ld.global.L2::cache_hint.u32 %r0, [%d0], %d1;", ".version 7.1\n.target sm_80\n", ".version 7.4\n.target sm_80\n"},

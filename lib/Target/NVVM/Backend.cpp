@@ -161,6 +161,7 @@ public:
     if (target.has("dependent_launch"))
       pm.addPass(createDependentLaunchPass());
     pm.addPass(createShareReciprocalsPass());
+    pm.addPass(createNativeFloat8Pass());
     pm.addPass(createNativeExtremaPass());
     pm.addPass(createNativeMathPass());
     pm.addPass(createExpandMathPass());

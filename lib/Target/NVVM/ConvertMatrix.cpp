@@ -134,6 +134,13 @@ static Value multiplyInline(OpBuilder &builder, Location loc, StringRef name,
 
 int tilewright::nvvm::getNeededPTX(ModuleOp module) {
   int version = 0;
+  // Of sm_90, PTX 7.8 has these; sm_89 has them since 8.1.
+  TargetAttr target = getTarget(module);
+  module.walk([&](LLVM::CallIntrinsicOp op) {
+    StringRef name = op.getIntrin();
+    if ((name.contains("e4m3x2") || name.contains("e5m2x2")) && target.getFact("sm", 0) == 89)
+      version = std::max(version, 81);
+  });
   module.walk([&](LLVM::InlineAsmOp op) {
     StringRef text = op.getAsmString();
     // Copies through tensor maps, and all that goes with them, came later than sm_90.

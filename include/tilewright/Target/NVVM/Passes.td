@@ -45,6 +45,16 @@ def ShareReciprocalsPass : Pass<"tilewright-share-reciprocals"> {
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect"];
 }
 
+def NativeFloat8Pass : Pass<"tilewright-native-float8"> {
+  let summary = "conversions of f8E4M3FN and f8E5M2 by the instructions that the hardware has";
+  let description = [{
+    Extensions become `cvt.rn.f16x2.e4m3x2`, or bits of f16, roundings `cvt.rn.satfinite` of two
+    numbers (sm_89), with NaN or infinity of what is too large.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect",
+                           "mlir::LLVM::LLVMDialect", "mlir::vector::VectorDialect"];
+}
+
 def NativeExtremaPass : Pass<"tilewright-native-extrema"> {
   let summary = "the greater and the lesser of two numbers by one instruction";
   let description = [{

@@ -38,20 +38,20 @@ static void declareProgram(CLI::App &app, Arguments &arguments) {
                  "comma list of NAME[:VERSION](+FEATURE[=VALUE])*, see below")
       ->capture_default_str();
   app.add_option("--parameters", arguments.parameters,
-                 "parameter file (safetensors) with the constants that the text has "
-                 "by name only; default: the one that the module names, beside it")
+                 "parameter file (safetensors) with the constants that the program only "
+                 "names; default: the one that the module names, in its folder")
       ->option_text("FILE");
   app.add_option("--start-at", arguments.startAt,
                  "the input is what --dump-stages wrote after the stage before "
-                 "this one: go on from there, for the same --target; behind "
-                 "place, the dump after place has to lie beside it");
+                 "this one: go on from there, for the same --target; for stages "
+                 "after place, keep the dump of place in the same folder");
 }
 
 static void declareOutputs(CLI::App &app, Arguments &arguments) {
   app.option_defaults()->group("Output");
   app.add_option("-o", arguments.output,
                  "where the output goes (- is standard output); raw kinds with "
-                 "several results make a directory");
+                 "several files make a directory");
   app.add_option("--emit", arguments.emit,
                  "artifact: one file with everything, for tilewright-run "
                  "(default)\nmanifest: how to launch each kernel, JSON\nmlir: the "
@@ -71,8 +71,8 @@ static void declareOutputs(CLI::App &app, Arguments &arguments) {
       ->transform(CLI::Transformer(kLoopKinds).description(""))
       ->option_text("KIND");
   app.add_option("--name", arguments.name,
-                 "what C names of --emit=object and header begin with; default "
-                 "is the input's name");
+                 "prefix of C names of --emit=object and header; default: "
+                 "the input's name");
   app.add_flag("--embed-parameters", arguments.embedParameters,
                "copy these constants into the artifact, which then needs no "
                "parameter file (--emit=object always does)");
@@ -89,59 +89,59 @@ static void declareChoices(CLI::App &app, Arguments &arguments) {
   app.add_option("--fp", arguments.fp,
                  "allow in floating-point arithmetic: contract (fuse multiply "
                  "and add), ftz (flush denormals), tf32 (round operands of f32 "
-                 "products to 11 bits, for matrix units), fast-f8-sums (sums of 8-bit "
-                 "floats stay in tensor cores, which keep about 14 bits on sm_90), "
+                 "matmuls to 11 bits, for matrix units), fast-f8-sums (fp8 sums stay in "
+                 "tensor cores, which keep about 14 bits on sm_90), "
                  "winograd (on CPUs, 3 x 3 convolutions of f32 by F(2 x 2, 3 x 3)); "
                  "all off by default")
       ->delimiter(',');
   app.add_option("--asserts", arguments.asserts,
-                 "on (default): what cf.assert says is checked, in bodies of "
-                 "structured ops by a kernel of its own; off: nothing is")
+                 "on (default): cf.assert is checked, in bodies of structured "
+                 "ops by a separate kernel; off: it is dropped")
       ->check(CLI::IsMember({"on", "off"}));
   app.add_option("--external-blas", arguments.externalBlas,
-                 "on CPUs, let a library with CBLAS (libopenblas.so.0, say) compute "
-                 "products of f32 and f64 matrices: the program loads it and calls "
+                 "on CPUs, let a CBLAS library (such as libopenblas.so.0) compute "
+                 "f32 and f64 matmuls: the program loads it and calls "
                  "cblas_sgemm and cblas_dgemm, in the library's own threads; --explain "
-                 "says which products do not go there, and why")
+                 "says which matmuls do not use it, and why")
       ->option_text("LIBRARY");
   app.add_option("--require", arguments.require,
-                 "fail, with the reason, where a product does not run on: "
+                 "fail, with the reason, if a matmul does not run on: "
                  "matrix-unit")
       ->delimiter(',');
   app.add_option("--config", arguments.config,
-                 "JSON with lowering configs that kernels shall have: {\"KERNEL\": "
+                 "JSON with lowering configs for kernels: {\"KERNEL\": "
                  "{\"TARGET\": \"#tilewright.lowering_config<…>\"}}, with kernels "
                  "as --list-configs names them, or LINE:COLUMN of an op in the "
                  "source; TARGET is cuda:sm_80, cuda, or a program's name")
       ->option_text("FILE");
   app.add_option("--tuning", arguments.tuning,
-                 "tuning database, as tilewright-sweep writes it: kernels that have "
-                 "no pinned config get the measured best of their problem; "
+                 "tuning database of tilewright-sweep: kernels without a pinned "
+                 "config get the measured best one of their problem; "
                  "--explain says which record decided")
       ->option_text("FILE");
   app.add_option("--tuning-chip", arguments.tuningChip,
-                 "take only the records of this chip, where the database has those "
-                 "of several")
+                 "use only the records of this chip, if the database has several "
+                 "chips")
       ->option_text("NAME");
 }
 
 static void declareReports(CLI::App &app, Arguments &arguments) {
-  app.option_defaults()->group("What is said about it");
+  app.option_defaults()->group("Reports");
   app.add_flag("--explain{text}", arguments.explain,
                "say which ops became which kernel, what was decided for each "
-               "and why, on standard error; --explain=json for programs, "
+               "and why, on standard error; --explain=json for scripts, "
                "--explain=html as a page with a picture");
   app.add_option("--explain-output", arguments.explainOutput,
-                 "where the explanation goes instead (a page: default "
+                 "file for the explanation (for html: default "
                  "<input>.html)")
       ->option_text("FILE");
   app.add_flag("--list-configs", arguments.listConfigs,
-               "print the lowering configs that fit each kernel, best first, "
-               "and stop; any of them can be given back by --config");
+               "print the lowering configs that are legal for each kernel, best "
+               "first, and stop; --config takes any of them");
   app.add_flag("--resources{text}", arguments.resources,
-               "say what each CUDA kernel takes: registers, spills, stack, "
-               "shared memory, as NVIDIA's ptxas counts; on standard error; "
-               "--resources=json for programs. The output stays the same");
+               "print the resource usage of each CUDA kernel (registers, spills, "
+               "stack, shared memory), by NVIDIA's ptxas, on standard error; "
+               "--resources=json for scripts. The output stays the same");
   app.add_option("--ptxas", arguments.ptxas,
                  "ptxas for --emit=cubin and --resources; default: on PATH, in "
                  "CUDA_HOME, in /usr/local/cuda");
@@ -150,12 +150,12 @@ static void declareReports(CLI::App &app, Arguments &arguments) {
 static void declareLists(CLI::App &app, Arguments &arguments) {
   app.option_defaults()->group("Lists (they need no input)");
   app.add_flag("--list-ops", arguments.listOps,
-               "list the ops of tensor programs that are compiled, and how");
+               "list the ops that are compiled, and how");
   app.add_flag("--list-targets", arguments.listTargets,
-               "print what --target takes and what it gives");
+               "print what --target takes");
   app.add_flag("--list-instructions", arguments.listInstructions,
-               "print the matrix instructions that the targets have, by the names "
-               "that lowering configs give, and stop");
+               "print the targets' matrix instructions, by the names that lowering "
+               "configs use, and stop");
 }
 
 static void declareProcess(CLI::App &app, Arguments &arguments) {
@@ -167,12 +167,12 @@ static void declareProcess(CLI::App &app, Arguments &arguments) {
       ->option_text("SECONDS");
   app.add_option(
          "--max-memory", arguments.maxMemory,
-         "give up where compiling takes more memory than that (500M, 4G), "
+         "give up if compiling takes more memory than that (500M, 4G), "
          "with an error and no output; default: no limit")
       ->option_text("SIZE");
   app.add_flag("--serial", arguments.serial, "compile without threads");
   app.add_flag("--serve", arguments.serve,
-               "compile many times: requests on standard input, a JSON object a line "
+               "compile many times: requests on standard input, one JSON object per line "
                "with input, output, configs (docs/sweeping.md); the other options hold "
                "for all");
   app.add_option("--parent-pid", arguments.parent,

@@ -40,7 +40,7 @@ static std::optional<double> constantExponent(Operation *op) {
   }
   APInt exponent;
   if (auto power = dyn_cast<math::FPowIOp>(op))
-    if (matchPattern(power.getRhs(), m_ConstantInt(&exponent)))
+    if (matchPattern(power.getRhs(), m_ConstantInt(&exponent)) && exponent.isSignedIntN(64))
       return double(exponent.getSExtValue());
   return std::nullopt;
 }

@@ -316,6 +316,9 @@ const char kConclusion[] = R"(
 `afn`: the approximate powers of fused attention; where 2^x is no normal number of f32, the result is zero or smaller than the smallest
 normal number, and of a NaN whose lowest nine bits are not zero, as no operation makes it, anything.
 
+Powers of the constant exponents 0, 1, 2, 3, 4, 0.5 and the negative ones of 1, 2 and 0.5 are products, quotients and roots (2 units,
+-0.5 as `rsqrt`).
+
 `sin`, `cos` and `tan` are held to their bounds up to |x| = 100,000 (f64: 10^9). Beyond, the error grows with |x|: the reduction by multiples of
 pi/2 has three numbers of the type for pi.
 )";

@@ -7,7 +7,7 @@
 //         series (f32: to r^7, remainder 5e-9; f64: to r^13, 4e-18)
 //   log:  x = 2^k m, sqrt(1/2) <= m < sqrt(2), f = m - 1;
 //         f32: log m = f - f^2/2 + f^3 q(f), q of degree 7 with the least largest error
-//         relative to log m (2^-27.3), without a division;
+//         relative to log m (2^-27.2), without a division;
 //         f64: s = f / (2 + f), log m = 2 s + (2/3) s^3 + (2/5) s^5 + …, |s| < 0.172
 //   pow:  2^(y log2 x) with log2 x as a sum of two numbers
 //

@@ -47,7 +47,7 @@ static std::optional<APFloat> numberOf(Value value) {
   return number;
 }
 
-/// %x > c ? %x : c in all its spellings; of %x = c, and of NaN, it is what the extremum is.
+/// %x > c ? %x : c, and what else compares %x with a constant on its right; of %x = c, and of NaN, it is what the extremum is.
 static std::optional<Extremum> matchSelect(arith::SelectOp select) {
   auto compare = select.getCondition().getDefiningOp<arith::CmpFOp>();
   if (!compare)

@@ -14,8 +14,8 @@
 //            what is too large for f8E5M2, which the instruction makes the greatest number,
 //            becomes infinity by adding one to the byte
 //
-// Results are those of ExpandFloat8, but for the sign of NaN. What is left (of f64, without a
-// partner in another block, FNUZ) is expanded.
+// Results are those of ExpandFloat8, but for the bits of NaN. What is left (of f64, FNUZ) is
+// expanded.
 
 #include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Target/NVVM/Passes.h"
@@ -71,13 +71,22 @@ static Value scaleBits(OpBuilder &b, Location loc, Value halves) {
   Value sign = arith::AndIOp::create(b, loc, halves, integer(b, loc, 0x80008000));
   Value shifted = arith::ShRUIOp::create(b, loc, halves, integer(b, loc, 1));
   Value size = arith::AndIOp::create(b, loc, shifted, integer(b, loc, 0x3f803f80));
-  Value word = vector::FromElementsOp::create(
-      b, loc, wordType, ValueRange{arith::OrIOp::create(b, loc, size, sign)});
-  Value scaled = vector::BitCastOp::create(b, loc, type, word);
-  Value number = arith::MulFOp::create(b, loc, scaled, constant(256));
-  // 480 times 140 is infinite, 448 times that is not: zero of numbers, and NaN of NaN.
+  Value scaled = arith::OrIOp::create(b, loc, size, sign);
+  // Text: the least of them are f16 below the normal numbers, which LLVM's products take for
+  // zero where f32 does (--fp=ftz).
+  Value bits = LLVM::InlineAsmOp::create(b, loc, b.getI32Type(),
+                                         ValueRange{scaled, integer(b, loc, 0x5c005c00)},
+                                         "mul.rn.f16x2 $0, $1, $2;", "=r,r,r",
+                                         /*has_side_effects=*/false, /*is_align_stack=*/false,
+                                         LLVM::TailCallKind::None, LLVM::AsmDialectAttr(),
+                                         /*operand_attrs=*/ArrayAttr())
+                   .getResult(0);
+  Value word = vector::FromElementsOp::create(b, loc, wordType, ValueRange{bits});
+  Value number = vector::BitCastOp::create(b, loc, type, word);
+  // 480 times 140 is infinite, 448 times that is not: zero of numbers, and NaN of NaN. No sum,
+  // which could be contracted with the product in front; -0, so that zeros keep their signs.
   Value large = arith::MulFOp::create(b, loc, number, constant(140));
-  Value zero = arith::SubFOp::create(b, loc, large, large);
+  Value zero = arith::MulFOp::create(b, loc, large, constant(-0.0f));
   return math::FmaOp::create(b, loc, number, zero, number);
 }
 

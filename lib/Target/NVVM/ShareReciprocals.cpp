@@ -13,7 +13,8 @@
 //   %q = %1 is NaN ? %0 : %1                    where anything is infinite or zero
 //
 // which is correctly rounded but for some quotients of which the exact one lies close to the
-// middle of two floats (0.5 + 2^-22 units in the last place at most), and below 2^-100.
+// middle of two floats (0.5 + 2^-22 units in the last place at most, 0.5 + 2^-19 where %s is made
+// of an exponential, whose reciprocal is a rough quotient), and below 2^-100.
 // Where all that is made of %q rounds to 16 bits, %0 is precise enough (3 units in the last
 // place of f32: %y may be a rough quotient then, too, see NativeMath.cpp).
 

@@ -62,7 +62,9 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", 
 
 // CHECK-LABEL: func.func @before_sm_89
 // CHECK: llvm.call_intrinsic "llvm.nvvm.prmt"
+// CHECK: llvm.inline_asm {{.*}}"mul.rn.f16x2 $0, $1, $2;"
 // CHECK: arith.mulf {{.*}} : vector<2xf16>
+// CHECK-NOT: arith.subf
 // CHECK: arith.truncf {{.*}} : f32 to f8E4M3FN
 func.func @before_sm_89(%s: f8E4M3FN, %x: f32) -> (f16, f8E4M3FN) {
   %a = arith.extf %s : f8E4M3FN to f16

@@ -92,7 +92,9 @@ func.func @roots(%x: f32, %h: bf16, %d: f64) -> (f32, bf16, f64) {
 // CHECK: %[[SMALL:.*]] = math.fma %[[SIZE]], %{{.*}}, %[[SIZE]]
 // CHECK: %[[WHICH:.*]] = arith.cmpf olt, %[[SIZE]]
 // CHECK: %[[T:.*]] = arith.select %[[WHICH]], %[[SMALL]], %[[LARGE]]
-// CHECK: math.copysign %[[T]], %[[X]]
+// CHECK: %[[SIGN:.*]] = arith.andi
+// CHECK: %[[BITS:.*]] = arith.bitcast %[[T]] : f32 to i32
+// CHECK: arith.ori %[[BITS]], %[[SIGN]]
 // CHECK: math.tanh {{.*}} : f64
 func.func @tangent(%x: f32, %d: f64) -> (f32, f64) {
   %a = math.tanh %x : f32

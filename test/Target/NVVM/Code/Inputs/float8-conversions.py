@@ -1,6 +1,6 @@
 # Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""float8-conversions.py FOLDER: all bytes sixteen times (bytes.npy), all f16 (halves.npy), and these and their neighbours as f32
+"""float8-conversions.py FOLDER: all bytes sixteen times (bytes.npy), an odd number of them (odd.npy), all f16 (halves.npy), and these and their neighbours as f32
 (singles.npy)."""
 
 import array
@@ -17,6 +17,9 @@ def write(name, dtype, count, data):
         file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + data)
 
 
+# But for NaN, whose sign is anything.
+odd = [byte for byte in range(256) if byte & 0x7F != 0x7F]
+write("odd", "|u1", 257, bytes(odd + [1, 129, 128]))
 write("bytes", "|u1", 4096, bytes(range(256)) * 16)
 halves = array.array("H", range(65536))
 write("halves", "<f2", len(halves), halves.tobytes())

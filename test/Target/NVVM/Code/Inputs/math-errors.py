@@ -54,8 +54,10 @@ def report(name, found, exact, bound, least=0.0):
     for got, want in zip(found, exact):
         if want != want or math.isinf(want) or want == 0 or abs(want) >= 2.0**128:
             special &= (got != got) == (want != want) and (want != want or got == want or (abs(want) >= 2.0**128 and math.isinf(got)))
+            special &= want != 0 or math.copysign(1, got) == math.copysign(1, want)
         elif abs(want) >= least:
-            worst = max(worst, abs(got - want) / ulp(want))
+            error = abs(got - want) / ulp(want)
+            worst = max(worst, error if error == error else math.inf)
     print(f"{name}: {'within' if worst <= bound else 'not within'} {bound:g}{'' if worst <= bound else f' ({worst:.3f})'}, "
           f"{'zeros, infinities and NaN as they should be' if special else 'special values are wrong'}")  # fmt: skip
 

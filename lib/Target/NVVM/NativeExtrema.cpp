@@ -47,13 +47,42 @@ static std::optional<APFloat> numberOf(Value value) {
   return number;
 }
 
-/// %x > c ? %x : c, and what else compares %x with a constant on its right; of %x = c, and of NaN, it is what the extremum is.
+/// The predicate for exchanged operands, of those that order.
+static arith::CmpFPredicate exchanged(arith::CmpFPredicate predicate) {
+  using P = arith::CmpFPredicate;
+  switch (predicate) {
+  case P::OGT:
+    return P::OLT;
+  case P::OGE:
+    return P::OLE;
+  case P::OLT:
+    return P::OGT;
+  case P::OLE:
+    return P::OGE;
+  case P::UGT:
+    return P::ULT;
+  case P::UGE:
+    return P::ULE;
+  case P::ULT:
+    return P::UGT;
+  case P::ULE:
+    return P::UGE;
+  default:
+    return predicate;
+  }
+}
+
+/// %x > c ? %x : c in all its spellings; of %x = c, and of NaN, it is what the extremum is.
 static std::optional<Extremum> matchSelect(arith::SelectOp select) {
   auto compare = select.getCondition().getDefiningOp<arith::CmpFOp>();
   if (!compare)
     return std::nullopt;
   arith::CmpFPredicate predicate = compare.getPredicate();
   Value x = compare.getLhs(), c = compare.getRhs();
+  if (numberOf(x)) {
+    std::swap(x, c);
+    predicate = exchanged(predicate);
+  }
   std::optional<APFloat> limit = numberOf(c);
   Value taken = select.getTrueValue(), other = select.getFalseValue();
   bool takesX = taken == x;

@@ -28,8 +28,9 @@ func.func @numbers(%x: f32, %y: f32, %h: f16, %b: bf16, %d: f64) -> (f32, bf16, 
 // CHECK: %[[NUMBER:.*]] = llvm.intr.maxnum(%[[X]], %[[ZERO]])
 // CHECK: %[[TURNED:.*]] = llvm.intr.minnum(%[[X]], %[[SIX]])
 // CHECK: %[[KEPT:.*]] = llvm.intr.minimum(%[[X]], %[[SIX]])
-// CHECK: return %[[RELU]], %[[NUMBER]], %[[TURNED]], %[[KEPT]]
-func.func @selected(%x: f32) -> (f32, f32, f32, f32) {
+// CHECK: %[[OTHER:.*]] = llvm.intr.maximum(%[[X]], %[[ZERO]])
+// CHECK: return %[[RELU]], %[[NUMBER]], %[[TURNED]], %[[KEPT]], %[[OTHER]]
+func.func @selected(%x: f32) -> (f32, f32, f32, f32, f32) {
   %zero = arith.constant 0.0 : f32
   %six = arith.constant 6.0 : f32
   %a = arith.cmpf ugt, %x, %zero : f32
@@ -42,7 +43,9 @@ func.func @selected(%x: f32) -> (f32, f32, f32, f32) {
   // It is not above six: it stays.
   %d = arith.cmpf ogt, %x, %six : f32
   %3 = arith.select %d, %six, %x : f32
-  return %0, %1, %2, %3 : f32, f32, f32, f32
+  %e = arith.cmpf ult, %zero, %x : f32
+  %4 = arith.select %e, %x, %zero : f32
+  return %0, %1, %2, %3, %4 : f32, f32, f32, f32, f32
 }
 
 // The greater of -0 and 0 would be another zero than what is selected.

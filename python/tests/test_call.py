@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Calls: arguments of every kind, on every kind of device."""
 
+import pickle
 import threading
 import time
 
@@ -289,3 +290,68 @@ def test_what_kernels_take(add, device):
     else:
         assert any(kernel.get("max_threads", 0) >= 32 for kernel in kernels)
         assert {"shared_bytes", "dynamic_shared_bytes"} <= max(kernels, key=len).keys()
+
+
+def test_what_fails_is_an_error_of_the_thread_that_called(rows, device):
+    table, wrong = np.arange(15, dtype="float32").reshape(5, 3), []
+
+    def call(places, fails):
+        for _ in range(100 if device.name.startswith("cpu") else 10):
+            try:
+                result = rows(np.array(places, "int32"), table, device=device)
+                np.testing.assert_array_equal(result.numpy(), table[places])
+                wrong.extend([places] * fails)
+            except tilewright.ProgramError:
+                wrong.extend([places] * (not fails))
+
+    threads = [threading.Thread(target=call, args=arguments) for arguments in (([4, 0], False), ([1, 9], True), ([2], False))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_tensors_of_other_threads_and_streams_come_after_their_work(add, device):
+    made = []
+    thread = threading.Thread(target=lambda: made.append(tilewright.asarray(A, device=device, copy=True)))
+    thread.start()
+    thread.join()
+    np.testing.assert_array_equal(made[0].numpy(), A)
+    np.testing.assert_array_equal(add(made[0], made[0]).numpy(), 2 * A)
+    # A call without a stream comes after the stream that makes its argument.
+    stream, x = device.stream(), np.ones((20000, 8), "float32")
+    y = tilewright.asarray(x, device=device)
+    for _ in range(6):
+        y = add(y, y, stream=stream)
+    np.testing.assert_array_equal(add(y, y).numpy(), 128 * x)
+
+
+def test_a_device_that_was_lost_is_opened_anew():
+    program = tilewright.compile("""
+func.func @main(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %c: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %r = linalg.matmul ins(%a, %b : tensor<?x?xf32>, tensor<?x?xf32>) outs(%c : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %r : tensor<?x?xf32>
+}
+""", target="cpu")
+    x, before = np.ones((1024, 1024), "float32"), tilewright.device("cpu")
+    stream = before.stream()
+    results = [program(x, x, x, stream=stream) for _ in range(20)]
+    with pytest.raises(tilewright.DeadlineExceededError):
+        stream.synchronize(timeout=0.001)
+    np.testing.assert_array_equal(program(x[:2, :2], x[:2, :2], x[:2, :2], device="cpu").numpy(), np.full((2, 2), 3))
+    assert tilewright.device("cpu") is not before and tilewright.device("cpu") is tilewright.device("cpu:0")
+    with pytest.raises(tilewright.DeviceLostError):
+        results[0].numpy()
+    assert before not in program._loaded
+
+
+def test_errors_go_by_names_that_people_find(add):
+    for call, kind in ((lambda: add(A.astype("float64"), A), TypeError), (lambda: add(A), TypeError)):
+        with pytest.raises(kind) as caught:
+            call()
+        error = caught.value
+        assert isinstance(error, tilewright.InvalidArgumentError)
+        assert f"{type(error).__module__}.{type(error).__qualname__}" == "tilewright.InvalidArgumentError"
+        again = pickle.loads(pickle.dumps(error))
+        assert isinstance(again, kind) and isinstance(again, tilewright.InvalidArgumentError) and str(again) == str(error)

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import threading
 
-from . import _core
-from ._errors import InvalidArgumentError
+from . import _core, _dtypes
+from ._errors import DeviceLostError, Error, InvalidArgumentError
 
 
 class Stream:
@@ -16,6 +16,8 @@ class Stream:
     Made by `Device.stream`. A stream may be used from any thread. Its last
     reference waits for the work in flight.
     """
+
+    _is_default = False  # of a thread, see Device._default
 
     def __init__(self, device, core):
         self.device, self._core = device, core
@@ -55,8 +57,7 @@ class Device:
         self.name = core.name
         #: (device_type, device_id) of DLPack
         self.dlpack = tuple(core.dlpack)
-        self._own = None
-        self._lock = threading.Lock()
+        self._own = threading.local()
 
     @classmethod
     def adopt_cuda(cls, context: int, driver: str = "cuda") -> Device:
@@ -89,11 +90,22 @@ class Device:
         self._core.trim()
 
     def _default(self):
-        """The stream of calls that name none; they wait for it before they return."""
-        with self._lock:
-            if self._own is None:
-                self._own = self.stream()
-            return self._own
+        """The stream of this thread's calls that name none; they wait for it before they return. Other threads have their own:
+        what fails in a call is an error of whoever waits for its stream."""
+        if not hasattr(self._own, "stream"):
+            self._own.stream = self.stream()
+            self._own.stream._is_default = True
+        return self._own.stream
+
+    def _is_lost(self):
+        """Whether nothing can be done with it any more."""
+        try:
+            _core.allocate(self._core, _dtypes.NUMBERS["i8"], [0])
+        except DeviceLostError:
+            return True
+        except Error:
+            pass
+        return False
 
     def __repr__(self):
         return f"<tilewright.Device {self.name}: {self.description}>"
@@ -107,12 +119,16 @@ def device(name: str | Device = "auto") -> Device:
     """Opens a device: "cpu", "cuda", "cuda:1", "vulkan:0", "ptxsim", or "auto".
 
     "auto" is the first of cuda, vulkan and cpu that opens; Vulkan drivers that
-    compute on the CPU come last. A device that was lost is opened anew once its objects are gone. Raises NotFoundError,
-    UnavailableError with the reason.
+    compute on the CPU come last. A device that was lost is opened anew, as another object: what belonged to it stays lost.
+    Raises NotFoundError, UnavailableError with the reason.
     """
     if isinstance(name, Device):
         return name
     with _lock:
+        if name in _opened and _opened[name]._is_lost():
+            lost = _opened[name]
+            for known in [known for known, made in _opened.items() if made is lost]:
+                del _opened[known]
         if name not in _opened:
             made = Device(_core.open_device(name))
             _opened[name] = _opened.setdefault(made.name, made)

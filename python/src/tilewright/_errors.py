@@ -15,27 +15,24 @@ class InvalidArgumentError(Error, ValueError):
     """Something was passed that cannot be used: an element type, a rank, a size, a device, a stream."""
 
 
-class _ArgumentTypeError(InvalidArgumentError, TypeError):
-    """An argument of another type than the function takes, or one too many."""
+def _also(kind, text):
+    """An InvalidArgumentError that is an error of Python's, too. It goes by the name of the former, by which people catch it."""
+    return type("InvalidArgumentError", (InvalidArgumentError, kind),
+                {"__module__": "tilewright", "__doc__": text, "__reduce__": lambda self: (argument_error, (kind(), str(self)))})
 
 
-class _ArgumentRangeError(InvalidArgumentError, OverflowError):
-    """A number that its type does not hold."""
-
-
-class _ArgumentBufferError(InvalidArgumentError, BufferError):
-    """A producer whose tensor cannot be exported."""
+_ALSO = {
+    TypeError: _also(TypeError, "An argument of another type than the function takes, or one too many."),
+    OverflowError: _also(OverflowError, "A number that its type does not hold."),
+    BufferError: _also(BufferError, "A producer whose tensor cannot be exported."),
+}
 
 
 def argument_error(error, text):
     """What is wrong with an argument is an InvalidArgumentError, as in the C API, and what Python calls it, too."""
     if isinstance(error, Error):
         return type(error)(text)
-    for kind, made in ((TypeError, _ArgumentTypeError), (OverflowError, _ArgumentRangeError),
-                       (BufferError, _ArgumentBufferError)):
-        if isinstance(error, kind):
-            return made(text)
-    return InvalidArgumentError(text)
+    return next((made for kind, made in _ALSO.items() if isinstance(error, kind)), InvalidArgumentError)(text)
 
 
 class NotFoundError(Error, LookupError):

@@ -53,10 +53,21 @@ class Tensor:
         """Bytes of the elements."""
         return self._view.nbytes
 
+    def _reading_stream(self):
+        """The stream to read it on, behind the work that makes it. Of another thread's default stream only that thread waits:
+        it hears of what failed there."""
+        own = self.device._default()
+        if self._stream is None or self._stream is own:
+            return own
+        if not self._stream._is_default:
+            return self._stream
+        own.wait(self._stream)
+        return own
+
     def _settle(self):
         """Waits for the work that makes it."""
         if self._stream is not None:
-            self._stream.synchronize()
+            self._reading_stream().synchronize()
             self._stream = None
 
     def numpy(self, copy: bool | None = None) -> numpy.ndarray:
@@ -78,14 +89,14 @@ class Tensor:
         if copy is False:
             raise ValueError(f"a tensor of {self.device.name} becomes a NumPy array by a copy; got copy=False")
         array = numpy.empty(self.shape, dtype)
-        stream = self._stream or self.device._default()
+        stream = self._reading_stream()
         self._view.read(stream._core, array.ctypes.data, self.nbytes)
         stream.synchronize()
         return array
 
     def _bytes(self):
         array = numpy.empty(self.nbytes, numpy.uint8)
-        stream = self._stream or self.device._default()
+        stream = self._reading_stream()
         self._view.read(stream._core, array.ctypes.data, self.nbytes)
         stream.synchronize()
         return array

@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Compiling, saving, loading, and what goes wrong there."""
 
+import errno
 import os
+import pathlib
 import stat
 import subprocess
 import sys
+import tempfile
 import time
 
 import pytest
@@ -119,6 +122,75 @@ def test_programs_are_compiled_once(tmp_path, monkeypatch):
             tilewright.compile("func.func @f(", target="cpu")
     assert len(calls.read_text()) == 9
     assert not [name for name in os.listdir(tmp_path / "cache/tilewright") if not name.endswith((".tw", ".log"))]
+
+
+def test_what_cannot_be_kept_serves(tmp_path, monkeypatch):
+    cache = tmp_path / "cache"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+    (cache / "tilewright").mkdir(parents=True)
+    with monkeypatch.context() as full:
+        full.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError(errno.ENOSPC, "No space left on device")))
+        with pytest.warns(RuntimeWarning, match="is not kept: .*No space left"):
+            program = tilewright.compile(ADD, target="cpu")
+    assert program.targets == ["cpu"] and not os.listdir(cache / "tilewright")
+    monkeypatch.setenv("XDG_CACHE_HOME", "/proc")
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: "/proc")
+    with pytest.warns(RuntimeWarning, match="is not kept: no folder"):
+        assert tilewright.compile(ADD, target="cpu").artifact == program.artifact
+
+
+def test_what_is_no_program_is_a_path():
+    for name in ("typo", "models/typo.mlirbc"):
+        with pytest.raises(tilewright.CompileError, match=f"cannot read '{name}'|{name}: No such file"):
+            tilewright.compile(name, target="cpu")
+    with pytest.raises(tilewright.CompileError, match="<stdin>"):
+        tilewright.compile("func.func @f(", target="cpu")
+
+
+def test_a_file_is_saved_as_a_whole_or_not_at_all(tmp_path, add, monkeypatch):
+    path, link = tmp_path / "add.tw", tmp_path / "link.tw"
+    path.write_bytes(b"before")
+    link.symlink_to(path)
+    with monkeypatch.context() as full:
+        full.setattr(pathlib.Path, "write_bytes", lambda *_: (_ for _ in ()).throw(OSError(errno.ENOSPC, "full")))
+        with pytest.raises(OSError, match="full"):
+            add.save(path)
+    assert path.read_bytes() == b"before"
+    add.save(link)
+    assert link.is_symlink() and path.read_bytes() == add.artifact
+    assert sorted(os.listdir(tmp_path)) == ["add.tw", "link.tw"]
+
+
+def test_errors_of_artifacts_name_the_path(tmp_path, add):
+    path = tmp_path / "bad.tw"
+    path.write_bytes(b"text")
+    with pytest.raises(tilewright.CorruptArtifactError, match=f"{path} is no artifact"):
+        tilewright.load(path)
+    damaged = bytearray(add.artifact)
+    damaged[-70] ^= 1
+    path.write_bytes(damaged)
+    with pytest.raises(tilewright.CorruptArtifactError, match=f"{path}: "):
+        tilewright.load(path).on("cpu")
+
+
+def test_front_ends_end_with_a_parent_that_is_killed(tmp_path):
+    script, pid = tmp_path / "sleep.py", tmp_path / "pid"
+    script.write_text("import os, sys, time\nopen(sys.argv[1] + '.part', 'w').write(str(os.getpid()))\n"
+                      "os.replace(sys.argv[1] + '.part', sys.argv[1])\ntime.sleep(60)\n")
+    parent = subprocess.Popen([sys.executable, "-c", "import sys\nfrom tilewright import _lowering\n"
+                               "_lowering.FrontEnd(sys.argv[1], '', '', '', '').run([sys.argv[2]], None)", script, pid])
+    end = time.monotonic() + 60
+    while not pid.exists() and time.monotonic() < end:
+        time.sleep(0.01)
+    child = int(pid.read_text())
+    parent.kill()
+    parent.wait()
+    while os.path.exists(f"/proc/{child}") and time.monotonic() < end:
+        if pathlib.Path(f"/proc/{child}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z":
+            break
+        time.sleep(0.01)
+    else:
+        assert not os.path.exists(f"/proc/{child}")
 
 
 def test_endless_and_huge_files(tmp_path, add):

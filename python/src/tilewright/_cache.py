@@ -11,8 +11,7 @@ import os
 import pathlib
 import stat
 import tempfile
-
-from ._errors import UnavailableError
+import warnings
 
 #: A program that is longer is left to the compiler, which refuses it.
 _MAX_TEXT = 1 << 30
@@ -42,6 +41,7 @@ def _digest(path):
 
 
 def _folder():
+    """None, with a warning, where no folder can be written."""
     xdg = os.environ.get("XDG_CACHE_HOME", "")
     home = os.environ.get("HOME", "")
     base = xdg if xdg.startswith("/") else os.path.join(home, ".cache") if home else ""
@@ -56,14 +56,20 @@ def _folder():
             reason = "not writable by this user alone"
         except OSError as error:
             reason = error.strerror
-    raise UnavailableError(f"no folder for compiled programs: {shared}: {reason}; set XDG_CACHE_HOME, or compile with "
-                           "cache=False")
+    not_kept(f"no folder for it: {shared}: {reason}")
+    return None
+
+
+def not_kept(reason):
+    """What was compiled serves though it cannot be kept."""
+    warnings.warn(f"the compiled program is not kept: {reason}; set XDG_CACHE_HOME, or compile with cache=False", RuntimeWarning,
+                  stacklevel=2)
 
 
 class Entry:
     """Where the result of one command is kept; `path`: of the program, None where `text` is all of it."""
 
-    def __init__(self, compiler, arguments, path, text, parameters):
+    def __init__(self, folder, compiler, arguments, path, text, parameters):
         info = os.stat(compiler)
         parts = [compiler, str(info.st_size), str(info.st_mtime_ns), *arguments, os.fspath(path) if path else ""]
         if parameters:
@@ -72,27 +78,34 @@ class Entry:
         for part in [*(part.encode() for part in parts), text]:
             hashed.update(b"%d:" % len(part))  # lengths keep the parts apart
             hashed.update(part)
-        self._path = _folder() / hashed.hexdigest()
+        self._path = folder / hashed.hexdigest()
 
     @staticmethod
     def make(compiler, arguments, path, text, parameters=None):
         """The entry of a command; None where there can be none."""
         if path is not None:
             text = text_of(path)
-        return None if text is None or not os.path.isfile(compiler) else Entry(compiler, arguments, path, text, parameters)
+        if text is None or not os.path.isfile(compiler):
+            return None
+        folder = _folder()
+        return folder and Entry(folder, compiler, arguments, path, text, parameters)
 
     def read(self):
         """(artifact, what the compiler said), or None."""
         try:
             artifact = self._path.with_suffix(".tw").read_bytes()
             return artifact, self._path.with_suffix(".log").read_text(encoding="utf-8")
-        except FileNotFoundError:
+        except OSError:  # it is not there, or not for us
             return None
 
     def write(self, artifact, said):
         """Each file is there as a whole or not at all."""
         for suffix, data in ((".log", said.encode()), (".tw", artifact)):
             made, name = tempfile.mkstemp(dir=self._path.parent, prefix=self._path.name)
-            with os.fdopen(made, "wb") as file:
-                file.write(data)
-            os.replace(name, self._path.with_suffix(suffix))
+            try:
+                with os.fdopen(made, "wb") as file:
+                    file.write(data)
+                os.replace(name, self._path.with_suffix(suffix))
+            except BaseException:
+                os.unlink(name)
+                raise

@@ -15,7 +15,7 @@ import re
 import shutil
 import subprocess
 
-from ._cache import Entry, text_of
+from ._cache import Entry, not_kept, text_of
 from ._errors import CompileError, UnavailableError
 
 
@@ -35,7 +35,9 @@ def find_compiler():
 
 
 def _is_path(source):
-    return isinstance(source, os.PathLike) or ("\n" not in source and source.endswith(".mlir"))
+    if isinstance(source, os.PathLike):
+        return True
+    return "\n" not in source and (source.endswith(".mlir") or bool(source) and not re.search(r"[(){}]", source))
 
 
 def _list(value):
@@ -84,5 +86,8 @@ def run_compiler(source, target, fp, require, explain, debug_info, cache, parame
     if result.returncode:
         raise CompileError(said.strip() or f"tilewright-compile ended with status {result.returncode}")
     if entry:
-        entry.write(result.stdout, said)
+        try:
+            entry.write(result.stdout, said)
+        except OSError as error:
+            not_kept(error)
     return result.stdout, said

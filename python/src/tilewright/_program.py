@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import pathlib
 import shutil
 import struct
 import threading
@@ -26,7 +27,8 @@ def compile(source: str | os.PathLike, *, target: str | Iterable[str] | None = N
             cache: bool = True, parameters: str | os.PathLike | None = None) -> Program:
     """Compiles a program and returns it.
 
-    source: MLIR text, or a path (a str that ends in .mlir, a pathlib.Path).
+    source: MLIR text, or a path (a pathlib.Path; a str that ends in .mlir, or that has neither a newline nor a bracket
+    and so is no program).
     target: what to compile for, "cpu" or ["cuda:sm_90a", "vulkan"]; None: the
     compiler's default, which runs on most GPUs and here. Fewer targets compile
     faster. fp: allowed liberties of "contract", "ftz", "tf32",
@@ -59,7 +61,7 @@ def load(source: str | os.PathLike | bytes | bytearray | memoryview, *, paramete
     if isinstance(source, (bytes, bytearray, memoryview)):
         return Program(bytes(source), "", chosen, verify_parameters)
     path = os.fspath(source)
-    return Program(_read_artifact(path), "", chosen or os.path.dirname(path) or None, verify_parameters)
+    return Program(_read_artifact(path), "", chosen or os.path.dirname(path) or None, verify_parameters, path)
 
 
 _MAGIC = b"TILEWRT\x01"
@@ -79,8 +81,23 @@ def _read_artifact(path):
     return b"".join(parts)
 
 
-def _manifest(artifact):
-    """The manifest (docs/abi.md), without trust: the runtime verifies all of it when it loads."""
+def _write_whole(path, write):
+    """The file of that path is what `write` writes to the one that it is given, or what it was."""
+    path = os.path.realpath(os.fspath(path))  # a link keeps pointing to where it points
+    if os.path.exists(path) and not os.path.isfile(path):
+        write(path)  # a device, a pipe
+        return
+    part = f"{path}.{os.getpid()}.{threading.get_ident()}"
+    try:
+        write(part)
+        os.replace(part, path)
+    finally:
+        if os.path.exists(part):
+            os.unlink(part)
+
+
+def _manifest(artifact, path):
+    """The manifest (docs/abi.md), without trust: the runtime verifies all of it when it loads. `path`: None of bytes."""
     try:
         magic, version, count = struct.unpack_from("<8sII", artifact)
         if magic != _MAGIC or version != 1 or count > 1 << 20:
@@ -93,7 +110,8 @@ def _manifest(artifact):
                         manifest.get("parameters", {}).get("file"))
         raise ValueError("it has no manifest")
     except (struct.error, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise CorruptArtifactError(f"these bytes are no artifact: {error}") from None
+        what = f"{path} is" if path else "these bytes are"
+        raise CorruptArtifactError(f"{what} no artifact: {error}") from None
 
 
 class Program:
@@ -105,9 +123,9 @@ class Program:
     """
 
     def __init__(self, artifact: bytes, diagnostics: str = "", parameters: str | None = None,
-                 verify_parameters: bool = False):
-        self._artifact = artifact
-        self._programs, self._parameter_name = _manifest(artifact)
+                 verify_parameters: bool = False, path: str | None = None):
+        self._artifact, self._path = artifact, path
+        self._programs, self._parameter_name = _manifest(artifact, path)
         self._parameters, self._verify_parameters = parameters, verify_parameters
         #: What the compiler said: warnings, remarks, and explanations where asked for.
         self.diagnostics = diagnostics
@@ -154,15 +172,12 @@ class Program:
 
     def save(self, path: str | os.PathLike) -> None:
         """Writes the artifact: for `load`, tilewright-run and the C API. Its parameter file, where there is one, is copied
-        to the same folder under the name that the artifact has for it."""
+        to the same folder under the name that the artifact has for it. Each file is there as a whole or as it was."""
         if self.parameters:
             beside = os.path.join(os.path.dirname(os.fspath(path)), self._parameter_name)
             if not (os.path.exists(beside) and os.path.samefile(beside, self.parameters)):
-                part = f"{beside}.{os.getpid()}"
-                shutil.copyfile(self.parameters, part)
-                os.replace(part, beside)
-        with open(os.fspath(path), "wb") as file:
-            file.write(self._artifact)
+                _write_whole(beside, lambda part: shutil.copyfile(self.parameters, part))
+        _write_whole(path, lambda part: pathlib.Path(part).write_bytes(self._artifact))
 
     @property
     def parameters(self) -> str | None:
@@ -209,8 +224,15 @@ class Program:
     def _load(self, device):
         with self._lock:
             if device not in self._loaded:
-                core = _core.load_program(device._core, self._artifact, parameters=self.parameters,
-                                          verify_parameters=self._verify_parameters)
+                try:
+                    core = _core.load_program(device._core, self._artifact, parameters=self.parameters,
+                                              verify_parameters=self._verify_parameters)
+                except Error as error:
+                    if self._path is None:
+                        raise
+                    raise type(error)(f"{self._path}: {error}") from None
+                for known in [known for known in self._loaded if known._is_lost()]:
+                    del self._loaded[known]
                 numbers = {s.name: (i, s) for i, s in enumerate(core.signatures())}
                 self._loaded[device] = core, numbers
             return self._loaded[device]

@@ -12,6 +12,7 @@ These three are scripts: they import what lies beside them, and nothing of Tilew
     spelling.py      torch-mlir's text as MLIR 22 spells it, names of arguments
     parameters.py    large constants go to a parameter file
     finish.py        how each of the three ends: what it writes, its exit code
+    with_parent.py   it ends with the process that started it, too
     diagnostics.py   why a model is refused
     float8.py        casts of ONNX that saturate
 
@@ -51,8 +52,9 @@ class FrontEnd:
         """Why the model is refused; None where it is not. UnavailableError where the Python lacks what is needed."""
         python = os.environ.get(self.variable) or sys.executable
         try:
-            done = subprocess.run([python, str(_FOLDER / self.script), *arguments], stdin=subprocess.DEVNULL, capture_output=True,
-                                  text=True, errors="replace", timeout=timeout, check=False)
+            done = subprocess.run([python, str(_FOLDER / "with_parent.py"), str(os.getpid()), str(_FOLDER / self.script), *arguments],
+                                  stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=timeout,
+                                  check=False)
         except OSError as error:
             raise UnavailableError(f"cannot run {python}: {error.strerror}") from error
         except subprocess.TimeoutExpired:

@@ -25,6 +25,9 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "python/src"))
+
+from tilewright_sweep import journal
 
 
 def timed(command):
@@ -97,8 +100,7 @@ def main():
         line = measure(arguments, program.resolve())
         print(describe(line), flush=True)
         if arguments.json:
-            with arguments.json.open("a") as file:
-                file.write(json.dumps(line) + "\n")
+            journal.append(arguments.json, line)
 
 
 if __name__ == "__main__":

@@ -14,11 +14,11 @@ begun; that is tried once more.
 """
 
 import contextlib
-import json
 import os
+import pathlib
 import sys
 
-from tilewright_sweep import runtime
+from tilewright_sweep import journal, runtime
 
 #: Exit code: the device is lost; started again, the run goes on behind what lost it.
 LOST = 3
@@ -34,14 +34,7 @@ class Attempts:
         #: Why what may not be tried again, by its words.
         self.lost = {}
         begun, died = None, set()
-        before = self.path.read_text() if self.path.exists() else ""
-        if before and not before.endswith("\n"):
-            self.path.write_text(before + "\n")
-        for text in before.splitlines():
-            try:
-                line = json.loads(text)
-            except json.JSONDecodeError:  # cut off
-                continue
+        for line in journal.read_records(self.path):
             words = tuple(line["of"])
             begun = words if line["is"] == "begun" else None
             if line["is"] == "lost":
@@ -54,8 +47,7 @@ class Attempts:
             self._write("died", begun)
 
     def _write(self, is_, words, **more):
-        with self.path.open("a") as file:
-            file.write(json.dumps({"is": is_, "of": words, **more}) + "\n")
+        journal.append(self.path, {"is": is_, "of": words, **more})
 
     def _lose(self, words, why):
         self.lost[words] = why
@@ -79,8 +71,14 @@ class Attempts:
                 self._write("over", words)
 
 
-def leave(error):
-    """Ends the process at once: what is still running would make an orderly end wait for it."""
-    print(f"the device is lost, run again to go on: {error}", flush=True)
-    sys.stderr.flush()
-    os._exit(LOST)
+def run(main):
+    """Runs main() and ends the process with its exit code. At once where the device is lost: what is still running would make an
+    orderly end wait for it."""
+    try:
+        sys.exit(main())
+    except DeviceLost as error:
+        print(f"the device is lost, run again to go on: {error}", flush=True)
+        sys.stderr.flush()
+        os._exit(LOST)
+    except (runtime.Error, OSError) as error:
+        sys.exit(f"{pathlib.Path(sys.argv[0]).name}: error: {error}")

@@ -12,6 +12,8 @@ Numbers are random normal. Checks are done in f64 on whatever device there is. A
 import math
 
 import numpy
+from tilewright_sweep import runtime
+from tilewright_sweep.surroundings import card_of
 
 #: Seconds that a call on a GPU may take before the device counts as lost.
 PATIENCE = 20
@@ -140,8 +142,20 @@ class HostPlace(Place):
         return None
 
 
+def _number_of(torch, uuid):
+    """PyTorch's number of a GPU: CUDA_VISIBLE_DEVICES and the order of the numbers may be others for it."""
+    count = torch.cuda.device_count()
+    if count == 1:
+        return 0
+    # PyTorch before 2.5 has no UUIDs.
+    known = [str(getattr(torch.cuda.get_device_properties(i), "uuid", "")).replace("-", "") for i in range(count)]
+    if uuid in known:
+        return known.index(uuid)
+    raise runtime.Error(f"PyTorch {torch.__version__} does not say which of its {count} GPUs is {card_of(uuid)}")
+
+
 class TorchPlace(Place):
-    """Tensors are PyTorch's, on its current GPU or the CPU."""
+    """Tensors are PyTorch's, on the same GPU, or on the CPU."""
 
     peers = True
 
@@ -156,6 +170,7 @@ class TorchPlace(Place):
             super().__init__(device, device.stream())
             return
         torch.cuda.init()
+        torch.cuda.set_device(_number_of(torch, device.uuid))
         self.queue = torch.cuda.Stream()
         torch.cuda.set_stream(self.queue)
         super().__init__(device, device.stream(self.queue.cuda_stream))
@@ -201,7 +216,7 @@ class TorchPlace(Place):
     def working_set(self):
         if self.where == "cpu":
             return 0
-        return 2 * self.torch.cuda.get_device_properties(0).L2_cache_size
+        return 2 * self.torch.cuda.get_device_properties(self.torch.cuda.current_device()).L2_cache_size
 
     def clocks(self):
         """What the card says of itself right now; None where it does not."""
@@ -211,7 +226,7 @@ class TorchPlace(Place):
             import pynvml
 
             pynvml.nvmlInit()
-            card = pynvml.nvmlDeviceGetHandleByIndex(0)
+            card = pynvml.nvmlDeviceGetHandleByUUID(card_of(self.device.uuid))
             return {"sm_mhz": pynvml.nvmlDeviceGetClockInfo(card, pynvml.NVML_CLOCK_SM),
                     "memory_mhz": pynvml.nvmlDeviceGetClockInfo(card, pynvml.NVML_CLOCK_MEM),
                     "watts": pynvml.nvmlDeviceGetPowerUsage(card) / 1000,

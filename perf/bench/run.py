@@ -31,7 +31,6 @@ the same artifact on the same device, is not run again: a run that was cut off g
 import argparse
 import dataclasses
 import hashlib
-import json
 import math
 import pathlib
 import sys
@@ -41,10 +40,10 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # The modules that sweeps measure with lie beside this folder where it has travelled.
 sys.path[:0] = [str(ROOT / "python/src"), str(pathlib.Path(__file__).resolve().parents[1])]
 
-from attempts import Attempts, DeviceLost, leave
+from attempts import Attempts, run
 from places import HostPlace, TorchPlace
 from suite import load_peers, read_problems
-from tilewright_sweep import runtime
+from tilewright_sweep import journal, runtime
 from tilewright_sweep.contest import contest
 
 SCHEMA = 1
@@ -74,20 +73,6 @@ def key_of(line):
     """What makes a measurement another one. A device that has no UUID is told by its description."""
     return (line.get("suite"), line["problem"]["function"], line.get("artifact"), line["config"]["target"], line["device"],
             line.get("uuid") or line.get("driver"), line.get("tuned", {}).get("artifact"))
-
-
-def done_before(path):
-    """What a results file has, by key_of."""
-    if not path.exists():
-        return set()
-    found = set()
-    for text in path.read_text().splitlines():
-        try:
-            line = json.loads(text)
-        except json.JSONDecodeError:  # cut off
-            continue
-        found.add(key_of(line))
-    return found
 
 
 def all_of(results):
@@ -266,7 +251,8 @@ def main():
 
         ceilings = measure(place.torch)
         print("ceilings: " + ", ".join(f"{k} {v:.4g}" for k, v in ceilings.items()), flush=True)
-    finished, attempts, begin, bad = done_before(arguments.json), Attempts(arguments.json), time.monotonic(), 0
+    finished = {key_of(line) for line in journal.read_records(arguments.json)}
+    attempts, begin, bad = Attempts(arguments.json), time.monotonic(), 0
     for folder in arguments.suites:
         suite, peers, loaded = folder.resolve().name, load_peers(folder), None
         for problem in read_problems(folder / "problems.txt"):
@@ -288,17 +274,11 @@ def main():
                     run_problem(arguments, place, program, tuned, peers, problem, ceilings, line)
             except (RuntimeError, MemoryError) as error:
                 line.update(verdict="error", error=str(error).split("\n")[0])
-            with arguments.json.open("a") as file:
-                file.write(json.dumps(line) + "\n")
+            journal.append(arguments.json, line)
             print(describe(line), flush=True)
             bad += line["verdict"] != "ok"
     return 2 if bad else 0
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except DeviceLost as error:
-        leave(error)
-    except (runtime.Error, OSError) as error:
-        sys.exit(f"{pathlib.Path(sys.argv[0]).name}: error: {error}")
+    run(main)

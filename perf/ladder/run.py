@@ -33,10 +33,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), *(str(p) for p in (HERE.parent / "bench", HERE.parent, HERE.parents[1] / "python/src") if p.is_dir())]
 
 import rungs
-from attempts import Attempts, DeviceLost, leave
+from attempts import Attempts, run
 from places import HostPlace, TorchPlace
 from suite import Input
-from tilewright_sweep import runtime
+from tilewright_sweep import journal, runtime
 from tilewright_sweep.contest import contest
 
 SCHEMA = 1
@@ -75,17 +75,6 @@ def open_place(arguments, library):
 def key_of(line):
     return (line["slice"], line["problem"]["name"], line["device"], line["uuid"] or line["driver"],
             tuple(sorted((name, rung["artifact"]) for name, rung in line["rungs"].items())))
-
-
-def done_before(path):
-    found = set()
-    for text in path.read_text().splitlines() if path.exists() else []:
-        try:
-            line = json.loads(text)
-        except json.JSONDecodeError:  # cut off
-            continue
-        found.add(key_of(line))
-    return found
 
 
 def reference(problem, a, b):
@@ -236,7 +225,8 @@ def main():
     library = runtime.Library(arguments.library)
     place, absent = open_place(arguments, library)
     print(f"{place.device.name}: {place.device.description}; {place.name}" + (f"; no peers: {absent}" if absent else ""), flush=True)
-    finished, attempts, bad = done_before(arguments.json), Attempts(arguments.json), 0
+    finished = {key_of(line) for line in journal.read_records(arguments.json)}
+    attempts, bad = Attempts(arguments.json), 0
     wanted = set(filter(None, arguments.rungs.split(",")))
     for entry in plan["slices"]:
         if arguments.slices and not any(text in entry["name"] for text in arguments.slices):
@@ -259,17 +249,11 @@ def main():
                 print(f"stopped: {arguments.minutes:g} minutes are over; run again to go on", flush=True)
                 return 1
             measure(arguments, place, attempts, slice_, programs, problem, line)
-            with arguments.json.open("a") as file:
-                file.write(json.dumps(line) + "\n")
+            journal.append(arguments.json, line)
             print(describe(line), flush=True)
             bad += any(r["verdict"] != "ok" for r in line["rungs"].values())
     return 2 if bad else 0
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except DeviceLost as error:
-        leave(error)
-    except (runtime.Error, OSError) as error:
-        sys.exit(f"{pathlib.Path(sys.argv[0]).name}: error: {error}")
+    run(main)

@@ -36,7 +36,7 @@ import suite
 from ladder import page as ladder_page
 from ladder import run as ladder_run
 from ladder import rungs as ladder_rungs
-from tilewright_sweep import contest, runtime
+from tilewright_sweep import contest, journal, runtime
 
 
 def run(*command):
@@ -261,7 +261,11 @@ class Ladder(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "ladder.jsonl"
             path.write_text(json.dumps(self.LINE) + "\n" + '{"schema": 1, "sl')
-            self.assertEqual(ladder_run.done_before(path), {ladder_run.key_of(self.LINE)})
+            # What was cut off swallows nothing that comes behind it.
+            journal.append(path, self.LINE)
+            journal.append(path, self.LINE)
+            self.assertEqual([ladder_run.key_of(line) for line in journal.read_records(path)],
+                             [ladder_run.key_of(self.LINE)] * 3)
         other = json.loads(json.dumps(self.LINE))
         other["rungs"]["a"]["artifact"] = "another"
         self.assertNotEqual(ladder_run.key_of(other), ladder_run.key_of(self.LINE))
@@ -283,6 +287,22 @@ class Ladder(unittest.TestCase):
             np.testing.assert_array_equal(places.round_to_float8(known[words], dtype), words)
             np.testing.assert_array_equal(places.round_to_float8(-known[words[1:]], dtype), words[1:] | 128)
             self.assertEqual(places.round_to_float8(np.array([1e9]), dtype)[0], words[-1])
+
+
+class Gpus(unittest.TestCase):
+    """PyTorch's GPU is the runtime's, by its UUID."""
+
+    def torch(self, uuids):
+        cuda = types.SimpleNamespace(device_count=lambda: len(uuids),
+                                     get_device_properties=lambda i: types.SimpleNamespace(uuid=uuids[i]))
+        return types.SimpleNamespace(cuda=cuda, __version__="2.5")
+
+    def test_number(self):
+        known = [f"{i:08x}-0000-0000-0000-000000000000" for i in range(3)]
+        self.assertEqual(places._number_of(self.torch(known), f"{2:08x}" + "0" * 24), 2)
+        self.assertEqual(places._number_of(self.torch(known[:1]), "another"), 0)
+        with self.assertRaisesRegex(runtime.Error, "which of its 3 GPUs is GPU-00000007-"):
+            places._number_of(self.torch(known), f"{7:08x}" + "0" * 24)
 
 
 class Attempts(unittest.TestCase):

@@ -19,6 +19,7 @@ import tempfile
 import time
 import unittest
 import zipfile
+from unittest import mock
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -266,6 +267,48 @@ class OnVulkan(unittest.TestCase):
             self.assertEqual(verdicts.pop("ok"), 2)
             self.assertEqual(set(verdicts), {"not for this device"})
             sweep("best", work / "plan.jsonl", "-o", work / "tuning.json")
+
+
+class Nothing(unittest.TestCase):
+    """A typing error costs no database."""
+
+    def test_best_of_nothing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            database, empty = pathlib.Path(folder) / "tuning.json", pathlib.Path(folder) / "empty.jsonl"
+            database.write_text("what was measured")
+            empty.write_text("")
+            for command in ("best", "merge", "report"):
+                with self.assertRaisesRegex(RuntimeError, "typo.jsonl"):
+                    sweep(command, database.with_name("typo.jsonl"), "-o", database)
+            with self.assertRaisesRegex(RuntimeError, "empty.jsonl: no results of a sweep"):
+                sweep("best", empty, "-o", database)
+            self.assertEqual(database.read_text(), "what was measured")
+
+    def test_files_are_written_whole(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path, link = pathlib.Path(folder) / "a", pathlib.Path(folder) / "b"
+            path.write_text("before")
+            link.symlink_to(path)
+            with mock.patch.object(os, "replace", side_effect=OSError("full")), self.assertRaises(OSError):
+                build.write_whole(path, b"after")
+            self.assertEqual((path.read_text(), sorted(os.listdir(folder))), ("before", ["a", "b"]))
+            build.write_whole(link, b"after")
+            self.assertTrue(link.is_symlink() and path.read_text() == "after")
+
+    @unittest.skipIf(os.getuid(), "only root makes a file of another user's")
+    def test_lock_of_another_user(self):
+        """Linux refuses to create, in a folder of everybody's, what another user has made."""
+        lock = watch.DeviceLock("another device of this test", "")
+        path = pathlib.Path(f"/proc/self/fd/{lock.files[0]}").resolve()
+        lock.close()
+        self.addCleanup(path.unlink)
+        self.assertEqual(path.stat().st_mode & 0o777, 0o666)
+        os.chown(str(path), 12345, 12345)
+        opened = os.open
+        with mock.patch.object(os, "open") as spied:
+            spied.side_effect = opened
+            watch.DeviceLock("another device of this test", "").close()
+        self.assertEqual([call.args[1] & os.O_CREAT for call in spied.call_args_list], [0])
 
 
 class OnSimulator(unittest.TestCase):

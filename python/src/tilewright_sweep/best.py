@@ -17,6 +17,7 @@ import pathlib
 
 import tilewright_sweep
 from tilewright_sweep import journal as journals
+from tilewright_sweep.build import write_whole
 
 LEAST_GAIN = 1.03
 KIND = "tilewright tuning database"
@@ -132,7 +133,7 @@ def best_records(records, mix=False, least=LEAST_GAIN):
 
 def write_database(path, records):
     text = json.dumps({"schema": tilewright_sweep.SCHEMA, "kind": KIND, "records": records}, indent=1)
-    pathlib.Path(path).write_text(text + "\n")
+    write_whole(pathlib.Path(path), (text + "\n").encode())
 
 
 def read_database(path):
@@ -161,7 +162,7 @@ def merge(paths, output):
         return "records of a database", len(best)
     if any(d is not None for d in databases):
         raise MixError("databases and results do not merge with each other")
-    read = [record for path in paths for record in journals.read_records(path) if "candidate" in record]
+    read = [record for record in journals.read_results(paths) if "candidate" in record]
     journal = journals.Journal(output)
     for record in read:
         journal.add(record)

@@ -44,11 +44,20 @@ def _server(path, target, options, limits):
 
 
 def write_whole(path, data):
+    """The file has these bytes, or what it had."""
+    if path.exists() and not path.is_file():
+        path.write_bytes(data)  # a device, a pipe
+        return
+    path = path.resolve()  # a link keeps pointing to where it points
     made, name = tempfile.mkstemp(dir=str(path.parent), prefix=path.name)
-    with os.fdopen(made, "wb") as file:
-        file.write(data)
-    os.chmod(name, 0o666 & ~_MASK)  # others of a group may share the folder
-    os.replace(name, str(path))
+    try:
+        with os.fdopen(made, "wb") as file:
+            file.write(data)
+        os.chmod(name, 0o666 & ~_MASK)  # others of a group may share the folder
+        os.replace(name, str(path))
+    except BaseException:
+        os.unlink(name)
+        raise
 
 
 def key_of(plan, candidate, text):

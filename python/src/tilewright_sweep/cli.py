@@ -353,8 +353,12 @@ def session_command(arguments):
 
 
 def best_command(arguments):
-    records = [r for path in arguments.results for r in journal.read_records(path) if "candidate" in r]
+    records = [r for r in journal.read_results(arguments.results) if "candidate" in r]
+    if not records:
+        raise ValueError(f"{', '.join(map(str, arguments.results))}: no results of a sweep are there")
     records = [r for r in records if arguments.device in f"{r['device']} {r['uuid']} {r['driver']}"]
+    if not records:
+        raise ValueError(f"there are no results of a device '{arguments.device}'")
     chosen = best.best_records(records, arguments.mix, arguments.least_gain)
     best.write_database(arguments.output, chosen)
     kernels = {(r["program"], r["problem"]["name"], r["kernel"]) for r in records if r["kernel"]}

@@ -16,8 +16,31 @@ class JournalBusy(RuntimeError):
     """Another process writes it."""
 
 
+def read_results(paths):
+    """The records of journals that somebody named: one that is not there is an error."""
+    for path in map(pathlib.Path, paths):
+        if not path.exists():
+            raise FileNotFoundError(f"there are no results {path}")
+    return [record for path in paths for record in read_records(path)]
+
+
+def end_line(file):
+    """Ends a last line that was cut off, so that what comes next is none of it; the file is open for reading and appending bytes."""
+    if file.seek(0, os.SEEK_END):
+        file.seek(-1, os.SEEK_END)
+        if file.read(1) != b"\n":
+            file.write(b"\n")
+
+
+def append(path, record):
+    """Adds a record to a file of JSON lines that one process at a time writes."""
+    with open(str(path), "a+b") as file:
+        end_line(file)
+        file.write(json.dumps(record).encode() + b"\n")
+
+
 def read_records(path):
-    """The records of a journal; lines that were cut off are left out."""
+    """The records of a journal, none where it is not begun; lines that were cut off are left out."""
     records, path = [], pathlib.Path(path)
     for line in path.read_text(errors="replace").splitlines() if path.exists() else []:
         try:
@@ -50,10 +73,7 @@ class Journal:
                 break
             self.file.close()
         self.done = {identity(r) for r in read_records(path) if "candidate" in r}
-        if self.file.seek(0, os.SEEK_END):
-            self.file.seek(-1, os.SEEK_END)
-            if self.file.read(1) != b"\n":
-                self.file.write(b"\n")
+        end_line(self.file)
 
     def has(self, record):
         return identity(record) in self.done

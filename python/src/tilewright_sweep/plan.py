@@ -18,6 +18,7 @@ import re
 
 import tilewright_sweep
 from tilewright_sweep import compiler as compilers
+from tilewright_sweep.build import write_whole
 from tilewright_sweep.problems import ProblemError
 
 
@@ -127,7 +128,7 @@ def make_plan(problems, folder, target, options=(), most=64, seed=0, programs=()
         "problems": planned,
         "candidates": candidates,
     }
-    (folder / "plan.json").write_text(json.dumps(plan, indent=1) + "\n")
+    write_whole(folder / "plan.json", (json.dumps(plan, indent=1) + "\n").encode())
     return plan
 
 
@@ -150,7 +151,7 @@ def make_confirmation(plan, folder, tuning, into):
             }
         )
     made = {**plan, "candidates": candidates}
-    (into / "plan.json").write_text(json.dumps(made, indent=1) + "\n")
+    write_whole(into / "plan.json", (json.dumps(made, indent=1) + "\n").encode())
     return made
 
 

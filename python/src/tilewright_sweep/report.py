@@ -487,11 +487,11 @@ def page(records, bench, before):
 def write_report(paths, folder, before=()):
     from tilewright_sweep import pictures
 
-    lines = [record for path in paths for record in journal.read_records(path)]
+    lines = journal.read_results(paths)
     records = [r for r in lines if "candidate" in r]
     if not records:
         raise ValueError(f"no results of a sweep in {', '.join(map(str, paths))}")
-    earlier = [r for path in before for r in journal.read_records(path) if "candidate" in r] if before else None
+    earlier = [r for r in journal.read_results(before) if "candidate" in r] if before else None
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "index.html").write_text(page(records, [r for r in lines if "peers" in r], earlier), encoding="utf-8")

@@ -126,6 +126,21 @@ def processors_of(device):
     return found
 
 
+def _open_for_all(path):
+    """A file that every user of the machine may open. Linux refuses O_CREAT for what another user has made in /tmp."""
+    while True:
+        try:
+            return os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+        except FileNotFoundError:
+            pass
+        try:
+            made = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o666)
+        except FileExistsError:
+            continue
+        os.fchmod(made, 0o666)
+        return made
+
+
 class DeviceLock:
     """Held while one task measures on a device, on this machine, whoever runs it. Of CPUs each processor is one. A simulator is
     its process's own, and measures nothing: there is nothing to hold."""
@@ -146,11 +161,7 @@ class DeviceLock:
 
     def _take(self, device, name, wait):
         path = os.path.join(tempfile.gettempdir(), f"tilewright-device-{name}.lock")
-        before = os.umask(0)
-        try:
-            self.files.append(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o666))
-        finally:
-            os.umask(before)
+        self.files.append(_open_for_all(path))
         try:
             fcntl.flock(self.files[-1], fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         except OSError:

@@ -7,10 +7,14 @@
 
 import collections
 import json
+import os
 import pathlib
+import signal
+import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -81,6 +85,60 @@ class Cases(unittest.TestCase):
         runner = Runner(self.folder, seconds=0)
         self.assertEqual(cases.run(runner, self.listed, runner.result, processes=2), 124)
         self.assertEqual(runner.result.read_text(), "")
+
+
+def is_over(process):
+    try:
+        return pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
+
+
+class Interrupts(unittest.TestCase):
+    """Nothing that a session has started goes on without it."""
+
+    #: Starts a step that has a child of its own, and says the pids of both.
+    PROGRAM = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from tilewright_sweep import cases, session
+made = session.Session(sys.argv[2], sys.argv[2], [], 1, sys.executable)
+command = ["sh", "-c", "sleep 60 & echo $! $$ >>pids.part; mv pids.part pids; wait"]
+if sys.argv[3] == "threads":
+    made.tool, made.devices = (lambda name: "sh"), (lambda: [])
+    do = made.do
+    made.do = lambda _, seconds: do(command, seconds)
+    cases.run(made, sys.argv[2] + "/cases.json", made.results / "e2e.jsonl", processes=1)
+else:
+    made.do(command)
+"""
+
+    def interrupted(self, how, kind):
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "cases.json").write_text(json.dumps({"programs": [{"cases": []}]}))
+            pids, end = pathlib.Path(folder, "pids"), time.monotonic() + 60
+            started = subprocess.Popen([sys.executable, "-c", self.PROGRAM, str(ROOT / "python/src"), folder, kind],
+                                       stderr=subprocess.DEVNULL)
+            while not pids.exists() and time.monotonic() < end:
+                time.sleep(0.01)
+            child, step = pids.read_text().split()
+            started.send_signal(how)
+            started.wait(timeout=30)
+            while not is_over(step) and time.monotonic() < end:
+                time.sleep(0.01)
+            self.assertTrue(is_over(step))
+            return child, end
+
+    def test_interrupt_ends_all(self):
+        for kind in ("step", "threads"):
+            child, end = self.interrupted(signal.SIGINT, kind)
+            while not is_over(child) and time.monotonic() < end:
+                time.sleep(0.01)
+            self.assertTrue(is_over(child), kind)
+
+    def test_kill_ends_the_step(self):
+        child, _ = self.interrupted(signal.SIGKILL, "step")
+        os.kill(int(child), signal.SIGKILL)  # its own child is beyond reach
 
 
 class Steps(unittest.TestCase):

@@ -61,7 +61,11 @@ def run(session, listed, result, processes=None):
         return code
 
     with concurrent.futures.ThreadPoolExecutor(len(files) or 1) as pool:
-        codes = list(pool.map(one, files))
+        try:
+            codes = list(pool.map(one, files))
+        except BaseException:
+            session.stop()  # the threads wait for their runners, and the pool for them
+            raise
     for path in files:
         known.update(_verdicts(path.with_suffix(".jsonl")))
     _write(result, known.values())

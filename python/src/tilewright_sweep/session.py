@@ -30,6 +30,7 @@ import time
 import zipfile
 
 from tilewright_sweep import cases
+from tilewright_sweep.measure import end_with_parent
 
 STEPS = ("build", "cts", "e2e", "confirm", "sweep", "ladder", "bench")
 #: Of bench/run.py and ladder/run.py: started again they go on behind what lost the device.
@@ -61,6 +62,14 @@ def unpack(path, folder):
     return folder
 
 
+def _kill(process):
+    """With all that it has started."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
 class Session:
     def __init__(self, folder, results, devices, minutes, python, seconds=None):
         """`minutes` of a step; `seconds` of measuring per contender (those of the tools)."""
@@ -68,6 +77,7 @@ class Session:
         self.seconds, self.python, self.named = 60 * minutes, python, devices
         self.timing = [f"--seconds={seconds:g}"] if seconds else []
         self.results.mkdir(parents=True, exist_ok=True)
+        self.running, self.stopped = set(), False
         built = self.folder / "built"
         self.place = built if self._runs(built) else self.folder / "build"
 
@@ -111,6 +121,8 @@ class Session:
 
     def do(self, command, seconds=None, output=None):
         """Its exit code, 124 where it was ended for taking too long; what it says is shown and kept."""
+        if self.stopped:
+            return 124
         end = None
         with open(str(self.results / "steps.log"), "ab") as log:
             process = subprocess.Popen(
@@ -120,24 +132,37 @@ class Session:
                 stdout=output or subprocess.PIPE,
                 stderr=subprocess.STDOUT if not output else None,
                 start_new_session=True,
+                preexec_fn=end_with_parent,
             )
 
             def stop():
                 nonlocal end
                 end = 124
-                os.killpg(process.pid, signal.SIGKILL)
+                _kill(process)
 
             timer = threading.Timer(max(1, seconds or self.seconds), stop)
             timer.start()
+            self.running.add(process)
             try:
                 for line in process.stdout or ():
                     log.write(line)
                     sys.stdout.write(line.decode(errors="replace"))
                     sys.stdout.flush()
                 code = process.wait()
+            except BaseException:
+                self.stop()
+                process.wait()
+                raise
             finally:
                 timer.cancel()
+                self.running.discard(process)
         return end or code
+
+    def stop(self):
+        """Ends what runs, and begins nothing more. What `do` starts has a session of its own, which no Ctrl-C reaches."""
+        self.stopped = True
+        for process in list(self.running):
+            _kill(process)
 
     def again(self, command):
         """Until it ends by itself, or the step's time is over."""

@@ -119,7 +119,8 @@ bool Decoder::symbolValue(std::string_view name, uint32_t line, uint64_t &value,
   if (variable.space != Space::Shared) {
     value = addresses[found->second];
     if (value == 0)
-      return fail(line, "variable '" + variable.name + "' is not defined in this module");
+      return fail(line, "variable '" + variable.name +
+                            (variable.isExtern ? "' is not defined in this module" : "' has size 0"));
     return true;
   }
   auto placed = moduleShared.find(name);

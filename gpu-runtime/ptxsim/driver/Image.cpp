@@ -81,11 +81,20 @@ bool unpack(const Entry &entry, std::string &text, std::string &why) {
   return true;
 }
 
-CUresult extractFromFatbin(const uint8_t *bytes, std::string &text, std::string &why) {
+CUresult extractFromFatbin(const Image &image, std::string &text, std::string &why) {
+  const uint8_t *bytes = image.bytes;
+  if (image.size < 16) {
+    why = "the fatbin is cut off";
+    return CUDA_ERROR_INVALID_IMAGE;
+  }
   uint16_t headerBytes = read<uint16_t>(bytes, 6);
   uint64_t size = read<uint64_t>(bytes, 8);
   if (headerBytes < 16 || size > maxImageBytes) {
     why = "damaged fatbin";
+    return CUDA_ERROR_INVALID_IMAGE;
+  }
+  if (headerBytes + size > image.size) {
+    why = "the fatbin is cut off: " + std::to_string(image.size) + " bytes of " + std::to_string(headerBytes + size);
     return CUDA_ERROR_INVALID_IMAGE;
   }
   Entry best;
@@ -115,23 +124,24 @@ CUresult extractFromFatbin(const uint8_t *bytes, std::string &text, std::string 
 
 } // namespace
 
-CUresult extractPtx(const void *image, std::string &text, std::string &why) {
-  const uint8_t *bytes = static_cast<const uint8_t *>(image);
+CUresult extractPtx(const Image &image, std::string &text, std::string &why) {
+  const uint8_t *bytes = image.bytes;
   // The shortest text may be shorter than a magic number.
   if (bytes[0] == 0 || bytes[1] == 0 || bytes[2] == 0) {
     why = "the image is empty";
     return CUDA_ERROR_INVALID_IMAGE;
   }
   uint32_t magic = read<uint32_t>(bytes, 0);
-  if (magic == wrapperMagic)
-    return extractPtx(read<const void *>(bytes, 8), text, why);
+  // A wrapper has a pointer, which means nothing in a file.
+  if (magic == wrapperMagic && !image.isFile())
+    return extractPtx({read<const uint8_t *>(bytes, 8)}, text, why);
   if (magic == fatbinMagic)
-    return extractFromFatbin(bytes, text, why);
+    return extractFromFatbin(image, text, why);
   if (magic == elfMagic) {
     why = "the image is a cubin (machine code); the simulator runs PTX";
     return CUDA_ERROR_NO_BINARY_FOR_GPU;
   }
-  text.assign(static_cast<const char *>(image));
+  text.assign(reinterpret_cast<const char *>(bytes));
   return CUDA_SUCCESS;
 }
 

@@ -32,9 +32,10 @@ CUresult readFile(const char *path, std::string &bytes) {
     if (bytes.size() > limit)
       return CUDA_ERROR_INVALID_IMAGE;
   }
-  bytes.push_back('\0');
   return CUDA_SUCCESS;
 }
+
+Image imageOf(const std::string &bytes) { return {reinterpret_cast<const uint8_t *>(bytes.c_str()), bytes.size()}; }
 
 /// Copies the log into the buffer of a JIT option and stores the length where the API says so.
 void fillLog(unsigned count, const CUjit_option *options, void **values, CUjit_option buffer, CUjit_option size,
@@ -58,7 +59,7 @@ void fillLog(unsigned count, const CUjit_option *options, void **values, CUjit_o
       values[i] = reinterpret_cast<void *>(length);
 }
 
-CUresult loadInto(const void *image, unsigned count, CUjit_option *options, void **values, CUcontext context,
+CUresult loadInto(const Image &image, unsigned count, CUjit_option *options, void **values, CUcontext context,
                   const void *owner, CUmod_st &module) {
   if (count != 0 && (!options || !values))
     return CUDA_ERROR_INVALID_VALUE;
@@ -69,6 +70,30 @@ CUresult loadInto(const void *image, unsigned count, CUjit_option *options, void
   if (!log.empty())
     std::fprintf(stderr, "ptxsim: %s\n", log.c_str());
   return result;
+}
+
+CUresult moduleOf(const Image &image, unsigned count, CUjit_option *options, void **values, CUmodule &module) {
+  CUcontext context;
+  if (CUresult result = currentContext(context))
+    return result;
+  auto loaded = std::make_unique<CUmod_st>();
+  if (CUresult result = loadInto(image, count, options, values, context, context, *loaded))
+    return result;
+  module = loaded.get();
+  context->modules.push_back(std::move(loaded));
+  return CUDA_SUCCESS;
+}
+
+CUresult libraryOf(const Image &image, unsigned count, CUjit_option *options, void **values, CUlibrary &library) {
+  auto created = std::make_unique<CUlib_st>();
+  created->module = std::make_unique<CUmod_st>();
+  created->module->library = created.get();
+  if (CUresult result = loadInto(image, count, options, values, nullptr, created.get(), *created->module))
+    return result;
+  library = created.get();
+  driver().live.insert(library);
+  driver().libraries.push_back(std::move(created));
+  return CUDA_SUCCESS;
 }
 
 CUresult checkFunction(CUfunction function) {
@@ -191,9 +216,7 @@ void forgetModule(CUmod_st &module) {
 
 } // namespace
 
-CUresult loadModule(const void *image, CUcontext context, const void *owner, CUmod_st &module, std::string &log) {
-  if (!image)
-    return CUDA_ERROR_INVALID_VALUE;
+CUresult loadModule(const Image &image, CUcontext context, const void *owner, CUmod_st &module, std::string &log) {
   std::string text;
   if (CUresult result = extractPtx(image, text, log))
     return result;
@@ -246,17 +269,9 @@ namespace api {
 
 CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count, CUjit_option *options,
                             void **values) {
-  CUcontext context;
   if (!module || !image)
     return CUDA_ERROR_INVALID_VALUE;
-  if (CUresult result = currentContext(context))
-    return result;
-  auto loaded = std::make_unique<CUmod_st>();
-  if (CUresult result = loadInto(image, count, options, values, context, context, *loaded))
-    return result;
-  *module = loaded.get();
-  context->modules.push_back(std::move(loaded));
-  return CUDA_SUCCESS;
+  return moduleOf({static_cast<const uint8_t *>(image)}, count, options, values, *module);
 }
 
 CUresult cuModuleLoadData(CUmodule *module, const void *image) {
@@ -272,7 +287,7 @@ CUresult cuModuleLoad(CUmodule *module, const char *path) {
     return CUDA_ERROR_INVALID_VALUE;
   if (CUresult result = readFile(path, bytes))
     return result;
-  return api::cuModuleLoadDataEx(module, bytes.data(), 0, nullptr, nullptr);
+  return moduleOf(imageOf(bytes), 0, nullptr, nullptr, *module);
 }
 
 CUresult cuModuleUnload(CUmodule module) {
@@ -334,25 +349,17 @@ CUresult cuLibraryLoadData(CUlibrary *library, const void *image, CUjit_option *
                            unsigned jitCount, CUlibraryOption *options, void **values, unsigned count) {
   if (!library || !image || (count != 0 && (!options || !values)))
     return CUDA_ERROR_INVALID_VALUE;
-  auto created = std::make_unique<CUlib_st>();
-  created->module = std::make_unique<CUmod_st>();
-  created->module->library = created.get();
-  if (CUresult result = loadInto(image, jitCount, jitOptions, jitValues, nullptr, created.get(), *created->module))
-    return result;
-  *library = created.get();
-  driver().live.insert(*library);
-  driver().libraries.push_back(std::move(created));
-  return CUDA_SUCCESS;
+  return libraryOf({static_cast<const uint8_t *>(image)}, jitCount, jitOptions, jitValues, *library);
 }
 
 CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *path, CUjit_option *jitOptions, void **jitValues,
                                unsigned jitCount, CUlibraryOption *options, void **values, unsigned count) {
   std::string bytes;
-  if (!library || !path)
+  if (!library || !path || (count != 0 && (!options || !values)))
     return CUDA_ERROR_INVALID_VALUE;
   if (CUresult result = readFile(path, bytes))
     return result;
-  return api::cuLibraryLoadData(library, bytes.data(), jitOptions, jitValues, jitCount, options, values, count);
+  return libraryOf(imageOf(bytes), jitCount, jitOptions, jitValues, *library);
 }
 
 CUresult cuLibraryUnload(CUlibrary library) {

@@ -25,13 +25,6 @@ double now() {
 
 } // namespace
 
-uint64_t Queue::random() {
-  uint64_t z = (state += 0x9e3779b97f4a7c15ull);
-  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
-  z = (z ^ z >> 27) * 0x94d049bb133111ebull;
-  return z ^ z >> 31;
-}
-
 OperationRef Queue::enqueue(uint64_t stream, std::vector<OperationRef> dependencies,
                             std::function<void(const Operation &)> work, OperationKind kind) {
   auto operation = std::make_shared<Operation>();
@@ -62,7 +55,7 @@ OperationRef Queue::enqueue(uint64_t stream, std::vector<OperationRef> dependenc
   }
   pending.push_back(operation);
   // Anything from "at once" to "at the last synchronisation": run none, some or many.
-  for (uint64_t count = random() % 4 == 0 ? random() % 3 : 0; count > 0 && runOne(); --count) {
+  for (uint64_t count = random.below(4) == 0 ? random.below(3) : 0; count > 0 && runOne(); --count) {
   }
   return operation;
 }
@@ -90,7 +83,7 @@ bool Queue::runOne() {
   }
   if (count == 0)
     return false;
-  size_t which = ready[random() % count];
+  size_t which = ready[random.below(count)];
   OperationRef operation = pending[which];
   pending.erase(pending.begin() + static_cast<ptrdiff_t>(which));
   run(operation);
@@ -121,7 +114,7 @@ void Queue::waitAll() {
 bool Queue::poll(const OperationRef &operation) {
   if (!operation)
     return true;
-  if (!operation->done && random() % 2 == 0)
+  if (!operation->done && random.below(2) == 0)
     runOne();
   if (operation->done)
     learn(*operation);

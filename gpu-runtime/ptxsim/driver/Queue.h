@@ -10,6 +10,8 @@
 #ifndef TILEWRIGHT_PTXSIM_DRIVER_QUEUE_H
 #define TILEWRIGHT_PTXSIM_DRIVER_QUEUE_H
 
+#include "machine/Random.h"
+
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -54,7 +56,7 @@ class Queue {
 public:
   void configure(bool runsEagerly, uint64_t seed) {
     eager = runsEagerly;
-    state = seed;
+    random = Random(seed);
   }
   /// Adds the operation after its dependencies (null ones are ignored); runs it now, or perhaps later.
   OperationRef enqueue(uint64_t stream, std::vector<OperationRef> dependencies,
@@ -69,13 +71,12 @@ public:
   void drop(uint64_t stream);
 
 private:
-  uint64_t random();
   bool runOne();
   void run(const OperationRef &operation);
   void learn(const Operation &operation);
 
   bool eager = true;
-  uint64_t state = 1;
+  Random random{1};
   std::deque<OperationRef> pending;
   std::map<uint64_t, uint64_t> counts;
   /// Of each stream: what has ended before whatever is added next begins.

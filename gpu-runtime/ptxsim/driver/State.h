@@ -147,15 +147,23 @@ void releaseHost(uintptr_t address);
 void failContext(CUcontext context, CUresult error);
 void reportFindings();
 
+/// A program's code. One in memory says itself where it ends; one from a file may be cut off, so its size is known, and
+/// a byte of zero stands behind it.
+struct Image {
+  const uint8_t *bytes = nullptr;
+  uint64_t size = UINT64_MAX;
+  bool isFile() const { return size != UINT64_MAX; }
+};
+
 /// The PTX text of an image: plain text, or the best PTX in a fatbin.
-CUresult extractPtx(const void *image, std::string &text, std::string &why);
+CUresult extractPtx(const Image &image, std::string &text, std::string &why);
 
 /// In the order of the stream (null: at once), the allocation becomes one buffer of undefined contents.
 CUresult beginUse(CUdeviceptr address, uint64_t bytes, CUstream stream);
 /// A fill with ones bits that orders no launches.
 CUresult poison(CUdeviceptr address, uint64_t bytes, CUstream stream);
 
-CUresult loadModule(const void *image, CUcontext context, const void *owner, CUmod_st &module, std::string &log);
+CUresult loadModule(const Image &image, CUcontext context, const void *owner, CUmod_st &module, std::string &log);
 CUresult findFunction(CUmod_st &module, const char *name, CUfunction &function);
 
 CUresult deviceAttribute(int attribute, int &value);

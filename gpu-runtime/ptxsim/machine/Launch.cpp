@@ -9,33 +9,20 @@
 #include "machine/Blocks.h"
 #include "machine/Interpreter.h"
 #include "machine/Progress.h"
+#include "machine/Random.h"
 #include "machine/Warp.h"
 #include "matrix/Wgmma.h"
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <numeric>
+#include <system_error>
 #include <thread>
 
 namespace tilewright::ptxsim {
 namespace {
-
-/// splitmix64: small, and the same everywhere.
-class Random {
-public:
-  explicit Random(uint64_t seed) : state(seed) {}
-  uint64_t next() {
-    uint64_t z = (state += 0x9e3779b97f4a7c15ull);
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebull;
-    return z ^ z >> 31;
-  }
-  uint64_t below(uint64_t bound) { return next() % bound; }
-
-private:
-  uint64_t state;
-};
 
 /// Takes turns among the blocks of the clusters that one host thread holds.
 class Worker {
@@ -437,8 +424,15 @@ LaunchResult runGrid(const LaunchRequest &request, DeviceMemory &memory, const M
   Progress progress(request.name, blockCount, options.progressSeconds);
   grid.progress = &progress;
   std::vector<std::thread> threadsRunning;
-  for (unsigned i = 1; i < workers; ++i)
-    threadsRunning.emplace_back(work, i);
+  threadsRunning.reserve(workers);
+  try {
+    for (unsigned i = 1; i < workers; ++i)
+      threadsRunning.emplace_back(work, i);
+  } catch (const std::system_error &error) {
+    // Those that there are take all clusters.
+    std::fprintf(stderr, "ptxsim: %zu of %u threads run the blocks: %s\n", threadsRunning.size() + 1, workers,
+                 error.what());
+  }
   work(0);
   for (std::thread &thread : threadsRunning)
     thread.join();

@@ -1,26 +1,35 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Options from the environment. A malformed value keeps the default and says so on stderr.
+// Options from the environment. A malformed value, and one out of range, keeps the default and says so on stderr.
 
 #include "machine/Options.h"
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <unistd.h>
 
 namespace tilewright::ptxsim {
 namespace {
 
-template <typename T> void readNumber(const char *name, T &value) {
+template <typename T>
+void readNumber(const char *name, T &value, uint64_t least = 0, uint64_t most = std::numeric_limits<T>::max()) {
   const char *text = std::getenv(name);
   if (!text || !*text)
     return;
   char *end = nullptr;
+  errno = 0;
   unsigned long long number = std::strtoull(text, &end, 0);
   if (*end != 0 || *text == '-') {
     std::fprintf(stderr, "ptxsim: %s: '%s' is no number\n", name, text);
+    return;
+  }
+  if (errno == ERANGE || number < least || number > most) {
+    std::fprintf(stderr, "ptxsim: %s: expected %llu to %llu, found '%s'\n", name, static_cast<unsigned long long>(least),
+                 static_cast<unsigned long long>(most), text);
     return;
   }
   value = static_cast<T>(number);
@@ -68,13 +77,10 @@ MachineOptions MachineOptions::fromEnvironment() {
     else
       options.computeCapability = capability;
   }
-  readNumber("PTXSIM_MULTIPROCESSORS", options.multiprocessors);
-  if (options.multiprocessors == 0 || options.multiprocessors > 1024)
-    options.multiprocessors = 8;
+  readNumber("PTXSIM_MULTIPROCESSORS", options.multiprocessors, 1, 1024);
   uint64_t mebibytes = options.memoryBytes >> 20;
-  readNumber("PTXSIM_MEMORY_MIB", mebibytes);
-  if (mebibytes != 0 && mebibytes <= 1u << 20)
-    options.memoryBytes = mebibytes << 20;
+  readNumber("PTXSIM_MEMORY_MIB", mebibytes, 1, 1u << 20);
+  options.memoryBytes = mebibytes << 20;
   readChoice("PTXSIM_CHECKS", "on", "off", options.checks);
   readChoice("PTXSIM_RACES", "on", "off", options.raceChecks);
   readChoice("PTXSIM_FINDINGS", "fail", "report", options.failOnFinding);
@@ -93,7 +99,7 @@ MachineOptions MachineOptions::fromEnvironment() {
     options.trafficPath = path;
   }
   uint64_t cacheKibibytes = 0;
-  readNumber("PTXSIM_CACHE_KIB", cacheKibibytes);
+  readNumber("PTXSIM_CACHE_KIB", cacheKibibytes, 0, UINT64_MAX >> 10);
   options.cacheBytes = cacheKibibytes << 10;
   readBlocks("PTXSIM_BLOCKS", options.blocks);
   return options;

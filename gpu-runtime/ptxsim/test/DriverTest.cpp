@@ -15,6 +15,7 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 namespace {
@@ -368,6 +369,41 @@ TEST_F(DriverTest, DamagedFatbins) {
         cu::cuModuleUnload(other);
     }
   }
+}
+
+/// A file ends where it ends, whatever its header promises, and has no pointers.
+TEST_F(DriverTest, FatbinsThatAreCutOff) {
+  std::ifstream file(std::string(PTXSIM_TEST_DATA) + "/programs/basics-plain.fatbin", std::ios::binary);
+  std::stringstream bytes;
+  bytes << file.rdbuf();
+  std::string image = bytes.str();
+  std::string path = testing::TempDir() + "/tilewright-cut-" + std::to_string(getpid()) + ".fatbin";
+  auto load = [&](const std::string &text) {
+    std::ofstream(path, std::ios::binary) << text;
+    CUmodule module;
+    CUlibrary library;
+    CUresult result = cu::cuModuleLoad(&module, path.c_str());
+    EXPECT_EQ(cu::cuLibraryLoadFromFile(&library, path.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0), result);
+    if (result == CUDA_SUCCESS) {
+      cu::cuModuleUnload(module);
+      cu::cuLibraryUnload(library);
+    }
+    return result;
+  };
+  EXPECT_EQ(load(image), CUDA_SUCCESS);
+  for (size_t size : {size_t(5), size_t(15), size_t(16), size_t(70), image.size() / 2, image.size() - 1})
+    EXPECT_EQ(load(image.substr(0, size)), CUDA_ERROR_INVALID_IMAGE) << size;
+  // The sizes of header and entry agree; the file has 3 bytes of half a gigabyte.
+  std::string huge = image.substr(0, 16 + 64) + "abc";
+  uint64_t payload = 1u << 29, all = payload + 64;
+  std::memcpy(&huge[8], &all, 8);
+  std::memcpy(&huge[16 + 8], &payload, 8);
+  EXPECT_EQ(load(huge), CUDA_ERROR_INVALID_IMAGE);
+  std::string wrapper(24, '\x50');
+  const uint32_t magic = 0x466243b1;
+  std::memcpy(&wrapper[0], &magic, 4);
+  EXPECT_NE(load(wrapper), CUDA_SUCCESS);
+  std::remove(path.c_str());
 }
 
 } // namespace

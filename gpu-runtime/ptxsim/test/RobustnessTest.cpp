@@ -9,6 +9,8 @@
 #include "arithmetic/Half.h"
 #include "machine/Progress.h"
 
+#include <cstdlib>
+#include <pthread.h>
 #include <random>
 #include <thread>
 
@@ -41,6 +43,7 @@ const Refusal refusals[] = {
     {".entry k() { .reg .pred %p; .reg .b32 %r; elect.sync %r|%p, -1; }", "needs sm_90"},
     {".global .u32 x = ;", "line 4"},
     {".tex .u32 t;", "directive .tex is not supported"},
+    {".global .b8 x[0]; .entry k() { .reg .b64 %rd; mov.u64 %rd, x; }", "variable 'x' has size 0"},
 };
 
 TEST(Robustness, RefusalsNameTheLine) {
@@ -50,6 +53,54 @@ TEST(Robustness, RefusalsNameTheLine) {
     EXPECT_NE(device.message.find(refusal.message), std::string::npos) << refusal.text << "\n  " << device.message;
     EXPECT_EQ(device.message.rfind("line ", 0), 0u) << device.message;
   }
+}
+
+TEST(Robustness, ThreadsThatCannotBeMadeAreDoneWithout) {
+  // No address space has room for such a stack.
+  pthread_attr_t attributes, before;
+  ASSERT_EQ(pthread_getattr_default_np(&before), 0);
+  pthread_attr_init(&attributes);
+  ASSERT_EQ(pthread_attr_setstacksize(&attributes, size_t(1) << 50), 0);
+  ASSERT_EQ(pthread_setattr_default_np(&attributes), 0);
+  MachineOptions options = TestDevice::defaults();
+  options.checks = false;
+  options.workers = 4;
+  TestDevice device(options);
+  ASSERT_TRUE(device.load(std::string(header) + R"(.entry k(.param .u64 p) {
+  .reg .b64 %rd<3>; .reg .b32 %r<2>;
+  ld.param.u64 %rd0, [p]; mov.u32 %r0, %ctaid.x; mul.wide.u32 %rd1, %r0, 4; add.u64 %rd2, %rd0, %rd1;
+  st.global.u32 [%rd2], %r0; ret; })"))
+      << device.message;
+  uint64_t to = device.allocate(64 * 4);
+  testing::internal::CaptureStderr();
+  bool completed = device.launch("k", {64, 1, 1}, {1, 1, 1}, to);
+  std::string said = testing::internal::GetCapturedStderr();
+  ASSERT_EQ(pthread_setattr_default_np(&before), 0);
+  ASSERT_TRUE(completed);
+  EXPECT_EQ(said.rfind("ptxsim: 1 of 4 threads run the blocks: ", 0), 0u) << said;
+  std::vector<uint32_t> numbers = device.download<uint32_t>(to, 64);
+  for (uint32_t i = 0; i < 64; ++i)
+    EXPECT_EQ(numbers[i], i);
+}
+
+TEST(Robustness, OptionsOutOfRangeAreRefusedAloud) {
+  const std::pair<const char *, const char *> given[] = {{"PTXSIM_MULTIPROCESSORS", "0"},
+                                                         {"PTXSIM_MEMORY_MIB", "2000000"},
+                                                         {"PTXSIM_WORKERS", "4294967297"},
+                                                         {"PTXSIM_SEED", "99999999999999999999999"}};
+  for (const auto &[name, value] : given)
+    setenv(name, value, 1);
+  testing::internal::CaptureStderr();
+  MachineOptions options = MachineOptions::fromEnvironment();
+  std::string said = testing::internal::GetCapturedStderr();
+  for (const auto &[name, value] : given) {
+    unsetenv(name);
+    EXPECT_NE(said.find(std::string("ptxsim: ") + name + ": expected "), std::string::npos) << said;
+  }
+  EXPECT_EQ(options.multiprocessors, 8u);
+  EXPECT_EQ(options.memoryBytes, 16ull << 30);
+  EXPECT_EQ(options.workers, 0u);
+  EXPECT_EQ(options.seed, 1u);
 }
 
 TEST(Robustness, FindingsNameTheSource) {

@@ -197,17 +197,20 @@ tilewright_program_call(tilewright_program *program, size_t function,
     std::vector<CallValue> in, out(num_results);
     if (Status s = toCallValues(num_args, args, in))
       return s;
-    std::shared_ptr<Stream> queue;
-    if (stream)
-      queue = stream->object;
-    else if (Status s = program->object->ownStream(queue))
-      return s;
-    if (Status s = program->object->call(function, *queue, in.data(), num_args,
-                                         out.data(), num_results))
-      return s;
-    if (!stream)
-      if (Status s = queue->synchronize())
+    auto callOn = [&](Stream &queue) {
+      return program->object->call(function, queue, in.data(), num_args,
+                                   out.data(), num_results);
+    };
+    if (stream) {
+      if (Status s = callOn(*stream->object))
         return s;
+    } else {
+      std::shared_ptr<Stream> own;
+      if (Status s = program->object->ownStream(own))
+        return s;
+      if (Status s = own->complete([&] { return callOn(*own); }))
+        return s;
+    }
     // Nothing is given to the caller until all of it can be.
     std::vector<std::unique_ptr<tilewright_view>> views(num_results);
     for (size_t i = 0; i < num_results; ++i)

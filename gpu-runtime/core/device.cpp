@@ -6,10 +6,10 @@
 #include "core/device.h"
 
 #include "core/checked.h"
+#include "core/number_text.h"
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <utility>
 
 namespace tilewright::runtime {
@@ -53,10 +53,11 @@ void Device::setTimeout(uint64_t timeout) {
 }
 
 Status Device::missedDeadline(const std::string &what, uint64_t timeout) {
-  char seconds[32];
-  std::snprintf(seconds, sizeof(seconds), "%g s", timeout * 1e-9);
   return loseByDeadline(*driverDevice,
-                        [&] { return what + " within " + seconds; })
+                        [&] {
+                          return what + " within " +
+                                 numberText(static_cast<double>(timeout) * 1e-9) + " s";
+                        })
       .in(deviceInfo.name);
 }
 
@@ -476,42 +477,46 @@ Status Stream::synchronize(uint64_t timeout) {
 }
 
 Status Stream::wait(uint64_t timeout) {
-  {
-    TraceSlice slice(*owner, "wait", "synchronize");
-    // Whoever has the stream may be waiting too, perhaps for longer.
-    std::unique_lock<std::recursive_timed_mutex> lock(mutex, std::defer_lock);
-    uint64_t left = timeout;
-    if (timeout == kForever) {
-      lock.lock();
-    } else if (!lock.try_lock()) {
-      using Clock = std::chrono::steady_clock;
-      // Longer than a century overflows the clock.
-      constexpr uint64_t most = 100ull * 365 * 24 * 3600 * 1000000000ull;
-      auto start = Clock::now();
-      if (!lock.try_lock_for(
-              std::chrono::nanoseconds(std::min(timeout, most)))) {
-        if (Status s = owner->lost())
-          return s;
-        return owner->missedDeadline("its work did not finish", timeout);
-      }
-      left -= std::min<uint64_t>(
-          left, static_cast<uint64_t>(
-                    std::chrono::nanoseconds(Clock::now() - start).count()));
+  if (Status s = waitInTurn(timeout))
+    return s;
+  releaseAdopted();
+  return Status::ok();
+}
+
+void Stream::releaseAdopted() { owner->memory.releaseAdopted(); }
+
+Status Stream::waitInTurn(uint64_t timeout) {
+  TraceSlice slice(*owner, "wait", "synchronize");
+  // Whoever has the stream may be waiting too, perhaps for longer.
+  std::unique_lock<std::recursive_timed_mutex> lock(mutex, std::defer_lock);
+  uint64_t left = timeout;
+  if (timeout == kForever) {
+    lock.lock();
+  } else if (!lock.try_lock()) {
+    using Clock = std::chrono::steady_clock;
+    // Longer than a century overflows the clock.
+    constexpr uint64_t most = 100ull * 365 * 24 * 3600 * 1000000000ull;
+    auto start = Clock::now();
+    if (!lock.try_lock_for(std::chrono::nanoseconds(std::min(timeout, most)))) {
+      if (Status s = owner->lost())
+        return s;
+      return owner->missedDeadline("its work did not finish", timeout);
     }
-    uint64_t reached = clock->submitted;
-    if (Status s = queue->synchronize(left))
-      return std::move(s).in(owner->info().name);
-    clock->completed = reached;
-    settleChecks();
-    const Tracer *tracer = owner->tracer.load(std::memory_order_acquire);
-    if (trace && tracer)
-      ignoringErrors([&] {
-        trace->report(*tracer);
-        return Status::ok();
-      });
+    left -= std::min<uint64_t>(
+        left, static_cast<uint64_t>(
+                  std::chrono::nanoseconds(Clock::now() - start).count()));
   }
-  // Without the lock: owners of adopted memory hear of it, and may call back.
-  owner->memory.releaseAdopted();
+  uint64_t reached = clock->submitted;
+  if (Status s = queue->synchronize(left))
+    return std::move(s).in(owner->info().name);
+  clock->completed = reached;
+  settleChecks();
+  const Tracer *tracer = owner->tracer.load(std::memory_order_acquire);
+  if (trace && tracer)
+    ignoringErrors([&] {
+      trace->report(*tracer);
+      return Status::ok();
+    });
   return Status::ok();
 }
 

@@ -182,6 +182,21 @@ public:
   void forgetChecks(const void *call);
   /// Waits for all work so far, and gives the first failed check of it.
   Status synchronize(uint64_t timeout);
+  /// Gives the device `work`, waits for it, and gives the first failed check. No
+  /// other call comes in between, whose failed check this could be.
+  template <typename Work> Status complete(Work work) {
+    {
+      Lock lock(mutex);
+      if (Status s = work())
+        return s;
+      if (Status s = waitInTurn(queue->timeoutNs))
+        return s;
+      if (Status s = takeFailedCheck())
+        return s;
+    }
+    releaseAdopted();
+    return Status::ok();
+  }
   /// Waits alone: a failed check stays for whoever synchronises.
   Status wait(uint64_t timeout);
   /// The first check known to have failed, once.
@@ -205,6 +220,10 @@ private:
   Status checkRange(const Buffer &buffer, uint64_t offset, uint64_t size,
                     const char *what) const;
   void submit(Buffer &buffer);
+  /// A wait but for the owners of adopted memory, who hear of it without the lock:
+  /// they may call back.
+  Status waitInTurn(uint64_t timeout);
+  void releaseAdopted();
   /// After a wait: what the numbers of checks say.
   void settleChecks();
   /// Runs `work`, which enqueues, between two events of a trace if one is on.

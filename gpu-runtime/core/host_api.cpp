@@ -8,6 +8,7 @@
 #include "core/host_api.h"
 
 #include "core/few.h"
+#include "core/number_text.h"
 
 #include <cinttypes>
 #include <cstdarg>
@@ -509,10 +510,10 @@ void apiPrintU64(tw_context *context, uint64_t value) {
   printFormatted(context, "%" PRIu64, value);
 }
 void apiPrintF64(tw_context *context, double value) {
-  printFormatted(context, "%g", value);
+  guarded(context, [&] { context->program.print(numberText(value)); });
 }
 void apiPrintF32(tw_context *context, float value) {
-  printFormatted(context, "%g", static_cast<double>(value));
+  apiPrintF64(context, static_cast<double>(value));
 }
 
 } // namespace

@@ -5,6 +5,8 @@
 
 #include "cpu_stream.h"
 
+#include "core/number_text.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -56,12 +58,6 @@ std::unique_lock<std::mutex> lockSoon(std::mutex &mutex) {
   return lock;
 }
 
-std::string seconds(uint64_t nanoseconds) {
-  char text[32];
-  std::snprintf(text, sizeof(text), "%g s", nanoseconds * 1e-9);
-  return text;
-}
-
 // Waits on a condition variable for some nanoseconds. It looks up now and then
 // in case the device is lost under it.
 template <typename Done>
@@ -91,7 +87,7 @@ Status missed(CpuDeviceState &device, const char *what, uint64_t timeoutNs) {
   if (Status s = device.check())
     return s;
   return loseByDeadline(device, [&] {
-    return std::string(what) + " within " + seconds(timeoutNs);
+    return std::string(what) + " within " + numberText(static_cast<double>(timeoutNs) * 1e-9) + " s";
   });
 }
 

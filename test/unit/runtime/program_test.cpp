@@ -245,6 +245,30 @@ TEST_F(ProgramTest, ChecksOfTheDeviceFailOtherCallsThatWait) {
   EXPECT_EQ(call("scale_and_sum", {value(tensor(TW_F32, {100}, x)), scalar(3.0f)}, others), "");
 }
 
+// Calls without a stream share one: what fails in a call is that call's error alone.
+TEST_F(ProgramTest, ChecksOfTheDeviceFailInTheThreadThatCalled) {
+  size_t function = 0;
+  ASSERT_OK(tilewright_program_function_find(program, "check_later", &function));
+  tilewright_view *good = tensor<int32_t>(TW_I32, {1}, {5});
+  tilewright_view *bad = tensor<int32_t>(TW_I32, {1}, {-1});
+  ASSERT_OK(tilewright_stream_synchronize(stream, TILEWRIGHT_FOREVER));
+  std::atomic<int> wrong{0};
+  auto callOften = [&](tilewright_view *number, bool fails) {
+    for (int i = 0; i < 2000; ++i) {
+      tilewright_value args[2] = {value(number), scalar(uint64_t(0))}, results[1] = {};
+      tilewright_status *status =
+          tilewright_program_call(program, function, nullptr, 2, args, 1, results);
+      wrong += (status != nullptr) != fails;
+      tilewright_status_release(status);
+      tilewright_view_release(results[0].view);
+    }
+  };
+  std::thread other([&] { callOften(bad, true); });
+  callOften(good, false);
+  other.join();
+  EXPECT_EQ(wrong, 0);
+}
+
 TEST_F(ProgramTest, EstimatesWork) {
   tilewright_value args[2] = {value(newView(TW_F32, {10, 7})),
                               value(newView(TW_F32, {7, 3}))};

@@ -105,6 +105,9 @@ Status HostModule::load(const Artifact::Section &section,
   module->handle = openLibrary(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!module->handle) {
     std::string reason = dlError();
+    if (access(path.c_str(), F_OK) != 0)
+      return unavailable(where + ": " + path + ": " + std::strerror(errno) +
+                         "; programs are loaded by way of /proc, which has to be mounted");
     size_t name = reason.find("undefined symbol: ");
     if (name != std::string::npos)
       return notFound(where + " calls '" + reason.substr(name + 18) +

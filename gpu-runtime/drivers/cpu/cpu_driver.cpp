@@ -4,9 +4,11 @@
 // The cpu driver: this machine as one device. Blocks run on a thread pool,
 // kernels are functions of the host program, memory is host memory.
 
+#include "control_group.h"
 #include "cpu_features.h"
 #include "cpu_stream.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <sched.h>
 #include <sys/mman.h>
@@ -19,12 +21,17 @@ namespace {
 constexpr uint64_t kAlignment = 256;
 constexpr uint64_t kHugePage = 2 << 20;
 
-uint64_t physicalMemory() {
-  return uint64_t(sysconf(_SC_PHYS_PAGES)) * uint64_t(sysconf(_SC_PAGESIZE));
+// Of this machine, or what the process's control group allows of it.
+uint64_t usableMemory() {
+  static const uint64_t bytes =
+      std::min(uint64_t(sysconf(_SC_PHYS_PAGES)) * uint64_t(sysconf(_SC_PAGESIZE)),
+               controlGroupLimits().memory);
+  return bytes;
 }
 
-// The processors this process may run on; TILEWRIGHT_CPU_THREADS overrides. 0, with a
-// reason: what it says is no number of threads.
+// The processors this process may run on, as many as it may have the time of;
+// TILEWRIGHT_CPU_THREADS overrides. 0, with a reason: what it says is no number of
+// threads.
 unsigned threadCount(std::string &reason) {
   if (const char *text = std::getenv("TILEWRIGHT_CPU_THREADS"); text && *text) {
     char *end;
@@ -35,10 +42,11 @@ unsigned threadCount(std::string &reason) {
              "'; expected a number from 1 to 4096";
     return 0;
   }
+  unsigned quota = controlGroupLimits().processors;
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) > 0)
-    return static_cast<unsigned>(CPU_COUNT(&set));
-  return std::max(1u, std::thread::hardware_concurrency());
+    return std::min(static_cast<unsigned>(CPU_COUNT(&set)), quota);
+  return std::min(std::max(1u, std::thread::hardware_concurrency()), quota);
 }
 
 class CpuDevice : public DriverDevice {
@@ -52,7 +60,7 @@ public:
     if (key == "subgroup_size")
       return 1;
     if (key == "memory")
-      return static_cast<int64_t>(physicalMemory());
+      return static_cast<int64_t>(usableMemory());
     if (key == "max_grid_x" || key == "max_grid_y" || key == "max_grid_z")
       return INT32_MAX;
     if (key.substr(0, 8) == "x86-64-v" && key.size() == 9)
@@ -96,10 +104,10 @@ public:
     if (Status s = state->check())
       return s;
     // Linux promises more than it has and kills later: refuse what cannot be.
-    if (size > physicalMemory())
+    if (size > usableMemory())
       return outOfMemory("no room for " + std::to_string(size) +
-                         " bytes; this machine has " +
-                         std::to_string(physicalMemory()));
+                         " bytes; this process may have " +
+                         std::to_string(usableMemory()));
     uint64_t alignment = size >= 2 * kHugePage ? kHugePage : kAlignment;
     uint64_t rounded = (size + alignment - 1) / alignment * alignment;
     std::shared_ptr<char> memory(

@@ -5,7 +5,6 @@
 // whose signature we declare.
 #include "cuda_library.h"
 
-#include <cstdlib>
 #include <dlfcn.h>
 
 namespace tilewright::cuda {
@@ -45,13 +44,8 @@ Status CudaLibrary::open(const std::string &path, bool wantSimulator,
 }
 
 Status CudaLibrary::load(const std::string &path, bool wantSimulator) {
-  std::string file = path;
-  if (file.empty())
-    if (const char *set = std::getenv("TILEWRIGHT_CUDA_LIBRARY"))
-      file = set;
-  bool chosen = !file.empty();
-  if (!chosen)
-    file = "libcuda.so.1";
+  bool chosen = !path.empty();
+  std::string file = chosen ? path : "libcuda.so.1";
   void *handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
     const char *why = dlerror();

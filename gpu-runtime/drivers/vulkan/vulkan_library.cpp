@@ -5,7 +5,6 @@
 #include "vulkan_library.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <dlfcn.h>
 
 namespace tilewright::runtime::vulkan {
@@ -51,12 +50,7 @@ VulkanLibrary::~VulkanLibrary() {
 }
 
 Status VulkanLibrary::load(const std::string &path) {
-  std::string file = path;
-  if (file.empty())
-    if (const char *set = std::getenv("TILEWRIGHT_VULKAN_LIBRARY"))
-      file = set;
-  if (file.empty())
-    file = "libvulkan.so.1";
+  std::string file = path.empty() ? "libvulkan.so.1" : path;
   handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
     const char *why = dlerror();

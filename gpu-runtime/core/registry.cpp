@@ -162,8 +162,9 @@ Status Instance::openEntry(Entry &entry, uint32_t index,
   load(entry);
   if (index >= entry.found.size())
     return notFound("device " + entry.name + ":" + std::to_string(index) +
-                    ": there are " + std::to_string(entry.found.size()) +
-                    " devices of " + entry.name);
+                    (entry.found.empty()       ? ": there is none"
+                     : entry.found.size() == 1 ? ": there is only " + entry.found[0].name
+                                               : ": the last is " + entry.found.back().name));
   const DeviceInfo &info = entry.found[index];
   if (!info.available)
     return unavailable("device " + info.name + ": " + info.reason);

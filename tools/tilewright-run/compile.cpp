@@ -10,6 +10,7 @@
 #include "files.h"
 #include "host_tensor.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstdio>
@@ -48,7 +49,27 @@ bool makeFolders(const std::string &path) {
   return access(path.c_str(), W_OK) == 0;
 }
 
-// A folder that can be written; the system's temporary one at worst.
+std::string temporaryFolder() {
+  const char *folder = std::getenv("TMPDIR");
+  return folder && *folder ? folder : "/tmp";
+}
+
+/// The artifact depends on such an argument's text, on no file that it names; and the
+/// compiler writes nothing for it but the artifact.
+bool isPure(const std::string &argument) {
+  for (const char *pure : {"--fp=", "--require=", "--asserts=", "--external-blas="})
+    if (argument.rfind(pure, 0) == 0)
+      return true;
+  return argument == "-g" || argument == "--serial";
+}
+
+void noteNotKept(const std::string &reason) {
+  std::fprintf(stderr, "tilewright-run: note: the compiled program is not kept: %s\n",
+               reason.c_str());
+}
+
+// A folder that can be written; the system's temporary one at worst. Empty, with a
+// note: there is none.
 std::string cacheFolder() {
   const char *xdg = std::getenv("XDG_CACHE_HOME");
   const char *home = std::getenv("HOME");
@@ -57,16 +78,16 @@ std::string cacheFolder() {
                                         : "";
   if (!base.empty() && makeFolders(base + "/tilewright"))
     return base + "/tilewright";
-  const char *temporary = std::getenv("TMPDIR");
   std::string folder =
-      std::string(temporary && *temporary ? temporary : "/tmp") +
-      "/tilewright-" + std::to_string(getuid());
+      temporaryFolder() + "/tilewright-" + std::to_string(getuid());
   // In a folder of everybody's, somebody else's is not to be trusted.
   struct stat info;
   if (!makeFolders(folder) || lstat(folder.c_str(), &info) != 0 ||
-      info.st_uid != getuid())
-    throw RunError("no folder for compiled programs: " + folder + ": " +
-                   std::strerror(errno) + "; set XDG_CACHE_HOME");
+      info.st_uid != getuid()) {
+    noteNotKept("no folder for it: " + folder + ": " + std::strerror(errno) +
+                "; set XDG_CACHE_HOME");
+    return "";
+  }
   return folder;
 }
 
@@ -108,6 +129,34 @@ void runCompiler(const std::vector<std::string> &command) {
                    std::to_string(WEXITSTATUS(status)));
 }
 
+/// What the compiler makes of its own path, the input and further arguments.
+std::string compileNow(std::vector<std::string> command) {
+  std::string path = temporaryFolder() + "/tilewright-XXXXXX";
+  int file = mkstemp(path.data());
+  if (file < 0)
+    throw RunError(path + ": " + std::strerror(errno));
+  close(file);
+  command.insert(command.begin() + 2, {"-o", path});
+  try {
+    runCompiler(command);
+    std::string artifact = readFile(path, kArtifact);
+    unlink(path.c_str());
+    return artifact;
+  } catch (...) {
+    unlink(path.c_str());
+    throw;
+  }
+}
+
+/// What was compiled serves though it cannot be kept.
+void keep(const std::string &path, const std::string &artifact) {
+  try {
+    writeFile(path, artifact);
+  } catch (const RunError &e) {
+    noteNotKept(e.what());
+  }
+}
+
 } // namespace
 
 std::string compileCached(const CompileRequest &request) {
@@ -131,25 +180,23 @@ std::string compileCached(const CompileRequest &request) {
   for (const std::string &argument : arguments)
     add(argument);
   add(text);
-  std::string name = cacheFolder() + "/" +
-                     runtime::toHex(runtime::sha256(key.data(), key.size())) +
-                     ".tw";
-  if (access(name.c_str(), R_OK) == 0)
-    return readFile(name, kArtifact);
-  std::string temporary = name + ".tmp" + std::to_string(getpid());
-  std::vector<std::string> command = {compiler, request.input, "-o", temporary,
+  std::vector<std::string> command = {compiler, request.input,
                                       "--target=" + request.targets};
   command.insert(command.end(), arguments.begin(), arguments.end());
-  try {
-    runCompiler(command);
-    std::string artifact = readFile(temporary, kArtifact);
-    if (std::rename(temporary.c_str(), name.c_str()) != 0)
-      throw RunError(name + ": " + std::strerror(errno));
-    return artifact;
-  } catch (...) {
-    unlink(temporary.c_str());
-    throw;
-  }
+  const std::vector<std::string> &given = request.arguments;
+  if (!std::all_of(given.begin(), given.end(), isPure))
+    return compileNow(std::move(command));
+  std::string name =
+      runtime::toHex(runtime::sha256(key.data(), key.size())) + ".tw";
+  std::string folder = cacheFolder();
+  if (folder.empty())
+    return compileNow(std::move(command));
+  std::string path = folder + "/" + name;
+  if (access(path.c_str(), R_OK) == 0)
+    return readFile(path, kArtifact);
+  std::string artifact = compileNow(std::move(command));
+  keep(path, artifact);
+  return artifact;
 }
 
 } // namespace tilewright::run

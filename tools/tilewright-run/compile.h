@@ -6,7 +6,8 @@
 //
 // The cache is $XDG_CACHE_HOME/tilewright (else ~/.cache/tilewright); an
 // entry's name is the SHA-256 of the input, the targets, the further arguments,
-// and the compiler's path, size and time. Entries can be deleted at any time.
+// and the compiler's path, size and time. Entries can be deleted at any time. With
+// arguments that may name files, whose text it would not see, it is left alone.
 #ifndef TILEWRIGHT_RUN_COMPILE_H
 #define TILEWRIGHT_RUN_COMPILE_H
 

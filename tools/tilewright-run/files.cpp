@@ -34,6 +34,8 @@ struct Closer {
 using File = std::unique_ptr<FILE, Closer>;
 
 [[noreturn]] void fail(const std::string &path, int reason = errno) {
+  if (path.empty())
+    throw RunError("a file is asked for, and its name is empty");
   throw RunError(path + ": " + std::strerror(reason));
 }
 
@@ -52,6 +54,11 @@ int writeAll(File file, const std::string &bytes) {
 }
 
 } // namespace
+
+bool endsWith(const std::string &path, const std::string &suffix) {
+  return path.size() >= suffix.size() &&
+         path.compare(path.size() - suffix.size(), suffix.size(), suffix) == 0;
+}
 
 std::string folderOf(const std::string &path) {
   size_t slash = path.rfind('/');

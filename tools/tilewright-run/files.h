@@ -28,7 +28,9 @@ std::string readFile(const std::string &path, const FileKind &kind);
 /// A regular file is replaced at once: the path has all of `bytes` or what it
 /// had. Devices, pipes and symbolic links are opened and written to.
 void writeFile(const std::string &path, const std::string &bytes);
+bool endsWith(const std::string &path, const std::string &suffix);
 /// "a/b/" of a/b/c, "./" of c.
+bool endsWith(const std::string &text, const std::string &suffix);
 std::string folderOf(const std::string &path);
 /// Adds one line to the end.
 void appendLine(const std::string &path, const std::string &line);

@@ -24,11 +24,6 @@ void check(Status status) {
     throw RunError(status.message());
 }
 
-bool endsWith(const std::string &text, const std::string &suffix) {
-  return text.size() >= suffix.size() &&
-         text.compare(text.size() - suffix.size(), suffix.size(), suffix) == 0;
-}
-
 PtxEntry chooseEntry(const Options &options, const std::string &ptx) {
   std::vector<PtxEntry> entries = ptxEntries(ptx);
   std::string list;
@@ -76,6 +71,9 @@ void checkOptions(const Options &options) {
       {options.resources, "--resources"},
       {!options.target.empty(), "--target"},
       {!options.compileArguments.empty(), "--compile-arg"},
+      {!options.oracle.empty(), "--oracle"},
+      {!options.parameters.empty(), "--parameters"},
+      {options.verifyParameters, "--verify-parameters"},
       {!options.externalLibraries.empty(), "--external-lib"}};
   for (const auto &[given, name] : foreign)
     if (given)
@@ -228,6 +226,9 @@ KernelRun runKernel(const Options &options, Trace &trace) {
 
   std::shared_ptr<Stream> stream;
   check(device->createStream(stream));
+  // The simulator runs a kernel inside its launch.
+  stream->setTimeout(static_cast<uint64_t>(
+      std::min(options.timeoutSeconds, 1e9) * 1e9));
   std::vector<Upload> uploads = upload(*device, *stream, arguments);
   std::vector<uint64_t> slots;
   for (const KernelArgument &argument : arguments) {
@@ -244,9 +245,7 @@ KernelRun runKernel(const Options &options, Trace &trace) {
   uint32_t grid[3] = {launch.grid[0], launch.grid[1], launch.grid[2]};
   traced.add("grid", grid);
   check(stream->launch(*module, 0, launch, nullptr, 0, entry.name, &traced));
-  auto timeout = static_cast<uint64_t>(
-      std::min(options.timeoutSeconds, 1e9) * 1e9);
-  check(stream->synchronize(timeout));
+  check(stream->synchronize());
 
   KernelRun result;
   result.device = device->info().name;
@@ -255,7 +254,7 @@ KernelRun runKernel(const Options &options, Trace &trace) {
     HostTensor &value = entry.buffer->value;
     check(stream->read(value.bytes.data(), *entry.memory, 0,
                        value.bytes.size()));
-    check(stream->synchronize(timeout));
+    check(stream->synchronize());
     result.argument.push_back(entry.argument);
     result.buffers.push_back(std::move(value));
   }

@@ -94,11 +94,6 @@ std::vector<std::string> candidates(const Run &run) {
 // The artifact
 //===----------------------------------------------------------------------===//
 
-bool endsWith(const std::string &text, const std::string &suffix) {
-  return text.size() >= suffix.size() &&
-         text.compare(text.size() - suffix.size(), suffix.size(), suffix) == 0;
-}
-
 // The compiler's target for a device: what the device is best at.
 std::string targetFor(Run &run, const std::string &device) {
   std::string driver = device.substr(0, device.find(':'));
@@ -131,6 +126,8 @@ bool needsBounds(const Options &options) {
 void loadArtifact(Run &run) {
   const Options &options = run.options;
   if (!endsWith(options.program, ".mlir")) {
+    if (!options.compileArguments.empty())
+      throw RunError("--compile-arg is only for programs in .mlir");
     run.artifact = readFile(options.program, kArtifact);
   } else {
     CompileRequest request;
@@ -174,7 +171,7 @@ void openSession(Run &run) {
       // A reference program can be run by name.
       choice.reference = run.options.target.substr(0, 13) == "cpu-reference";
       run.session =
-          std::make_unique<Session>(&*run.instance, run.artifact, choice);
+          std::make_unique<Session>(&*run.instance, run.options.program, run.artifact, choice);
       return;
     } catch (const RunError &e) {
       if (run.options.device != "auto")
@@ -269,8 +266,9 @@ void writeOutputs(const Run &run) {
 OracleValues askOracle(Run &run) {
   ProgramChoice choice = run.choice("cpu");
   choice.reference = true;
-  Session oracle(&*run.instance, run.oracle.empty() ? run.artifact : run.oracle,
-                 choice);
+  bool isOther = !run.oracle.empty();
+  Session oracle(&*run.instance, isOther ? run.options.oracle : run.options.program,
+                 isOther ? run.oracle : run.artifact, choice);
   return oracle.runOracle(run.report.function, run.inputs);
 }
 
@@ -291,7 +289,8 @@ OracleValues references(Run &run) {
   }
   if (run.options.check == "oracle")
     return askOracle(run);
-  Session other(&*run.instance, run.artifact, run.choice(run.options.check));
+  Session other(&*run.instance, run.options.program, run.artifact,
+                run.choice(run.options.check));
   result.outputs =
       other.run(other.findFunction(run.report.function), run.inputs);
   return result;
@@ -428,14 +427,13 @@ bool runAll(Run &run) {
   run.instance = createInstance();
   if (run.options.listDevices) {
     printDevices(&*run.instance);
-    if (run.options.program.empty())
-      return true;
+    return true;
   }
   run.report.program = run.options.program;
   if (isKernelFile(run.options.program))
     return runKernelFile(run);
-  if (!run.options.kernelArguments.empty() || !run.options.entry.empty())
-    throw RunError("--arg and --entry are for kernels in .ptx");
+  if (!run.options.ofKernels.empty())
+    throw RunError(run.options.ofKernels + " is only for kernels in .ptx");
   loadArtifact(run);
   openSession(run);
   run.report.device = run.session->deviceName();
@@ -458,7 +456,7 @@ bool runAll(Run &run) {
 }
 
 void writeReport(Run &run) {
-  if (!run.options.json || run.options.program.empty())
+  if (!run.options.json || run.options.listDevices)
     return;
   noteOrigin(run);
   std::string line = toJson(run.report);

@@ -20,6 +20,18 @@ std::string pathOf(const std::string &text) {
   return !text.empty() && text[0] == '@' ? text.substr(1) : text;
 }
 
+/// A number, which NaN is not, in words that say what is expected.
+CLI::Validator numberFrom(double least, bool isIncluded, const std::string &expected) {
+  return CLI::Validator(
+      [=](std::string &text) -> std::string {
+        double number = 0;
+        bool good = CLI::detail::lexical_cast(text, number) &&
+                    (isIncluded ? number >= least : number > least);
+        return good ? "" : "'" + text + "': expected " + expected;
+      },
+      "");
+}
+
 } // namespace
 
 bool parseOptions(int argc, char **argv, Options &options, int &exitCode) {
@@ -65,20 +77,21 @@ bool parseOptions(int argc, char **argv, Options &options, int &exitCode) {
   app.add_option("--expect", options.expect,
                  "one per output, to compare with: @file.npy")
       ->allow_extra_args(false);
-  CLI::Option *atolOption = app.add_option("--atol", atol, "absolute tolerance")
-                                ->check(CLI::NonNegativeNumber);
-  CLI::Option *rtolOption = app.add_option("--rtol", rtol, "relative tolerance")
-                                ->check(CLI::NonNegativeNumber);
+  const CLI::Validator tolerance = numberFrom(0, true, "a number, 0 or more");
+  CLI::Option *atolOption =
+      app.add_option("--atol", atol, "absolute tolerance")->check(tolerance);
+  CLI::Option *rtolOption =
+      app.add_option("--rtol", rtol, "relative tolerance")->check(tolerance);
   app.add_flag("--bench{20}", bench, "time N calls (--bench=N; default 20)");
   app.add_option("--bench-seconds", options.benchSeconds,
                  "with --bench: go on until the calls have taken that long")
-      ->check(CLI::Range(0.0, 3600.0));
+      ->check(numberFrom(0, true, "a number of seconds, 0 or more"));
   app.add_flag("--bench-flush-cache", options.benchFlushCache,
                "with --bench: empty the device's caches before each call");
   CLI::Option *threadsOption =
       app.add_option("--threads", threads,
-                     "threads of the device cpu (default: the processors that this "
-                     "process may run on, or TILEWRIGHT_CPU_THREADS)")
+                     "threads of the device cpu (default: TILEWRIGHT_CPU_THREADS, or the "
+                     "processors that this process may run on and has a quota of)")
           ->check(CLI::Range(1, 4096));
   app.add_flag("--json{-}", json,
                "write one line of JSON to stdout, or append it to a file "
@@ -90,7 +103,7 @@ bool parseOptions(int argc, char **argv, Options &options, int &exitCode) {
   app.add_option("--timeout", options.timeoutSeconds,
                  "seconds to wait for a device before it is given up")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(numberFrom(0, false, "a number of seconds above 0"));
   app.add_option("--target", options.target,
                  "of an artifact: the target to run; of .mlir: what to compile "
                  "for (default: the device)");
@@ -135,6 +148,9 @@ bool parseOptions(int argc, char **argv, Options &options, int &exitCode) {
       ->group(ofKernels);
   try {
     app.parse(argc, argv);
+    for (const CLI::Option *option : app.get_options())
+      if (option->get_group() == ofKernels && option->count() && options.ofKernels.empty())
+        options.ofKernels = option->get_name();
     if (atolOption->count())
       options.atol = atol;
     if (rtolOption->count())

@@ -40,6 +40,7 @@ struct Options {
   bool verifyParameters = false;
 
   // Of a PTX file: see kernel.h.
+  std::string ofKernels; // the first such option that was given
   std::string entry; // empty: the only one
   std::string grid = "1", block = "1", cluster = "1";
   uint32_t shared = 0; // dynamic shared memory, bytes

@@ -53,8 +53,8 @@ std::string typeText(const tilewright_type &type) {
              std::vector<int64_t>(type.dims, type.dims + type.rank), dtype);
 }
 
-Session::Session(tilewright_instance *instance, const std::string &artifact,
-                 const ProgramChoice &choice)
+Session::Session(tilewright_instance *instance, const std::string &path,
+                 const std::string &artifact, const ProgramChoice &choice)
     : timeoutNs(choice.timeoutNs), listener(choice.trace) {
   device = make<tilewright_device>([&](tilewright_device **out) {
     return tilewright_device_open(instance, choice.device.c_str(), out);
@@ -78,7 +78,7 @@ Session::Session(tilewright_instance *instance, const std::string &artifact,
   program = make<tilewright_program>([&](tilewright_program **out) {
     return tilewright_program_load(&*device, artifact.data(), artifact.size(),
                                    &options, out);
-  });
+  }, path);
 }
 
 size_t Session::findFunction(const std::string &name) {

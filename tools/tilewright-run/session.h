@@ -63,7 +63,8 @@ struct OracleValues {
 class Session {
 public:
   /// Opens the device and loads the program.
-  Session(tilewright_instance *instance, const std::string &artifact,
+  /// `path` is the artifact's, for errors.
+  Session(tilewright_instance *instance, const std::string &path, const std::string &artifact,
           const ProgramChoice &choice);
 
   std::string deviceName() const { return tilewright_device_name(&*device); }

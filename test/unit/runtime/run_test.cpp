@@ -297,9 +297,40 @@ TEST_F(RunTest, KernelsRefuseMisuse) {
   EXPECT_PRED2(contains, run(kernel + "--bench", 1),
                "--bench is not for kernels in .ptx");
   EXPECT_PRED2(contains, run("$D/p.tw --arg=1xf32", 1),
-               "--arg and --entry are for kernels in .ptx");
+               "--arg is only for kernels in .ptx");
+  EXPECT_PRED2(contains, run("$D/p.tw --grid=2 --shared=4", 1),
+               "--grid is only for kernels in .ptx");
+  EXPECT_PRED2(contains, run("$D/p.tw --compile-arg=-g", 1),
+               "--compile-arg is only for programs in .mlir");
+  for (const char *option : {"--oracle=x.tw", "--parameters=x", "--verify-parameters"})
+    EXPECT_PRED2(contains, run(kernel + option, 1), "is not for kernels in .ptx");
   writeFile(folder + "/empty.ptx", ".version 8.0\n");
   EXPECT_PRED2(contains, run("$D/empty.ptx --device=ptxsim", 1), "has 0 kernels");
+}
+
+TEST_F(RunTest, AnEndlessKernelIsGivenUp) {
+  writeFile(folder + "/endless.ptx", ".version 8.0\n.target sm_80\n.address_size 64\n"
+                                     ".visible .entry k() { L: bra L; }\n");
+  EXPECT_PRED2(contains, run("$D/endless.ptx --device=ptxsim --timeout=1", 1), 
+               "did not finish within its deadline of 1000 ms");
+}
+
+TEST_F(RunTest, NumbersAreNumbersAndErrorsSayWhatIsExpected) {
+  std::string matmul = "$D/p.tw --device=cpu --input=2x2xf32=1 --input=2x3xf32=1 ";
+  for (const char *text : {"nan", "-1", "abc", "1x"}) {
+    EXPECT_PRED2(contains, run(matmul + "--atol=" + text, 1), "expected a number, 0 or more");
+    EXPECT_PRED2(contains, run(matmul + "--timeout=" + text, 1),
+                 "expected a number of seconds above 0");
+  }
+  EXPECT_PRED2(contains, run(matmul + "--bench --bench-seconds=nan", 1),
+               "expected a number of seconds, 0 or more");
+  EXPECT_PRED2(contains, run("$D/p.tw --device=cpu --input=@", 1), "its name is empty");
+  EXPECT_PRED2(contains, run("$D/p.tw --device=cpu:3", 1), "device cpu:3: there is only cpu");
+  // What is not good about an artifact comes with its path.
+  writeFile(folder + "/bad.tw", "TILEWRT\x01, and no more");
+  EXPECT_PRED2(contains, run("$D/bad.tw --device=cpu", 1), folder + "/bad.tw: ");
+  // A list is all that --list-devices gives.
+  EXPECT_PRED2(contains, run("$D/p.tw --list-devices"), "ptxsim:0");
 }
 
 TEST_F(RunTest, BenchAndJson) {
@@ -381,6 +412,21 @@ TEST_F(RunTest, CompilesOnceAndCaches) {
   run(arguments);
   calls = readFile(folder + "/calls", kProgramText);
   EXPECT_EQ(std::count(calls.begin(), calls.end(), '\n'), 2);
+  // An argument may name a file, whose text is not looked at: nothing is kept.
+  writeFile(folder + "/calls", "");
+  for (int i = 0; i < 2; ++i)
+    run(arguments + " --compile-arg=--config=$D/configs.json");
+  calls = readFile(folder + "/calls", kProgramText);
+  EXPECT_EQ(std::count(calls.begin(), calls.end(), '\n'), 2);
+  EXPECT_PRED2(contains, calls, "--config=" + folder + "/configs.json");
+  // What cannot be kept runs all the same.
+  writeFile(folder + "/in.mlir", "module {  }");
+  program = "TMPDIR=" + folder + "/no XDG_CACHE_HOME=/proc " + folder + "/bin/tilewright-run";
+  ASSERT_EQ(mkdir((folder + "/no").c_str(), 0777), 0);
+  writeFile(folder + "/no/tilewright-" + std::to_string(getuid()), "a file is in the way");
+  std::string text = run(arguments);
+  EXPECT_PRED2(contains, text, "note: the compiled program is not kept: ");
+  EXPECT_PRED2(contains, text, "input[0]: ok: 2xi32");
 }
 
 TEST_F(RunTest, WritesToWhatIsNoRegularFile) {

@@ -35,6 +35,11 @@ class Reports(unittest.TestCase):
     def test_a_warning_of_the_simulator(self):
         self.assertEqual(list(run.simulator_warnings(WARNED)), [("product_matmul_0", "register-pool: setmaxnreg may be ignored")])
 
+    def test_a_runner_that_did_not_start_has_no_journal(self):
+        """A table is made all the same."""
+        with tempfile.TemporaryDirectory() as folder:
+            run.read_journal(pathlib.Path(folder) / "none.jsonl", "cpu", [], [], None)
+
     def problem(self, output, pinned=False, data=b".minnctapersm 1\n\tmbarrier.init\n\tsetmaxnreg.dec"):
         warnings, spills = assemble.read_ptxas(output)
         return assemble.problem_of({"problem": "", "warnings": warnings, "spills": spills}, data, pinned)

@@ -116,7 +116,7 @@ class Fuzzer:
         self.work = self.out / "programs"
         self.work.mkdir(parents=True, exist_ok=True)
         self.compilers = {}   # (thread, targets): process
-        self.pool = concurrent.futures.ThreadPoolExecutor(options.jobs)
+        self.pool, self.stopped = concurrent.futures.ThreadPoolExecutor(options.jobs), False
         self.start = time.monotonic()
         self.found = []
 
@@ -174,10 +174,10 @@ class Fuzzer:
         journal.unlink(missing_ok=True)
         for _ in range(len(owners) + 1):
             code = self.run_batch([self.bin / "tilewright-e2e", listed, journal, name], environment, journal)
-            if code in (0, 1, 2):
+            if code in (0, 1, 2) or self.stopped:
                 break
         seen = set()
-        for line in journal.read_text().splitlines():
+        for line in journal.read_text().splitlines() if journal.exists() else ():
             entry = json.loads(line)
             if "case" in entry:
                 seen.add(entry["case"])
@@ -192,13 +192,17 @@ class Fuzzer:
         with open(journal.with_suffix(".log"), "w") as log:
             process = subprocess.Popen([str(c) for c in command], stdout=log, stderr=log, env={**os.environ, **environment})
             size, since = -1, time.monotonic()
-            while process.poll() is None:
-                time.sleep(0.02)
-                now = journal.stat().st_size if journal.exists() else 0
-                if now != size:
-                    size, since = now, time.monotonic()
-                elif time.monotonic() - since > 2 * self.options.timeout:
-                    process.kill()
+            try:
+                while process.poll() is None and not self.stopped:
+                    time.sleep(0.02)
+                    now = journal.stat().st_size if journal.exists() else 0
+                    if now != size:
+                        size, since = now, time.monotonic()
+                    elif time.monotonic() - since > 2 * self.options.timeout:
+                        process.kill()
+            finally:
+                process.kill()  # where all is interrupted
+                process.wait()
             return process.returncode
 
     def batch(self, numbers):
@@ -210,7 +214,11 @@ class Fuzzer:
             else:
                 programs.remove(program)
         tried = [p for p in programs if p.function]
-        list(self.pool.map(lambda device: self.run_on(device, tried), self.options.devices))
+        try:
+            list(self.pool.map(lambda device: self.run_on(device, tried), self.options.devices))
+        except BaseException:
+            self.stopped = True  # the threads wait for their runners
+            raise
         for program in programs:
             for finding in program.findings():
                 self.note(program, finding)

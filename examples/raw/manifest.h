@@ -14,6 +14,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -44,9 +45,18 @@ inline json load(const std::string &path, const std::string &driver) {
   throw std::runtime_error(path + " has no program for " + driver);
 }
 
-/// The value of an expression. `facts` answers ["device", name].
+/// Elements of the dims from `first` on, together.
+inline int64_t count(const Shape &shape, size_t first = 0) {
+  int64_t elements = 1;
+  for (size_t d = first; d < shape.size(); ++d)
+    elements *= shape[d];
+  return elements;
+}
+
+/// The value of an expression over dense operands. `facts` answers ["device", name],
+/// `scalars` are those that the host passes along.
 inline int64_t evaluate(const json &e, const std::vector<Shape> &operands,
-                        const json &facts) {
+                        const json &facts, const std::vector<int64_t> &scalars = {}) {
   if (e.is_boolean())
     return e.get<bool>();
   if (e.is_number())
@@ -56,15 +66,17 @@ inline int64_t evaluate(const json &e, const std::vector<Shape> &operands,
     return facts.value(e.at(1).get<std::string>(), int64_t(0));
   if (op == "dim")
     return operands.at(e.at(1)).at(e.at(2));
-  if (op == "numel") {
-    int64_t count = 1;
-    for (int64_t dim : operands.at(e.at(1)))
-      count *= dim;
-    return count;
-  }
+  if (op == "numel" || op == "span") // a dense operand spans its elements
+    return count(operands.at(e.at(1)));
+  if (op == "stride")
+    return count(operands.at(e.at(1)), e.at(2).get<size_t>() + 1);
+  if (op == "offset")
+    return 0; // the kernel gets the address of element 0
+  if (op == "scalar")
+    return scalars.at(e.at(1));
   if (op == "align")
     return 256; // what our allocations have; larger counts as 256 too
-  auto value = [&](size_t i) { return evaluate(e.at(i), operands, facts); };
+  auto value = [&](size_t i) { return evaluate(e.at(i), operands, facts, scalars); };
   if (op == "and" || op == "or") {
     for (size_t i = 1; i < e.size(); ++i)
       if ((value(i) != 0) != (op == "and"))
@@ -74,6 +86,8 @@ inline int64_t evaluate(const json &e, const std::vector<Shape> &operands,
   int64_t a = value(1);
   if (op == "not")
     return !a;
+  if (e.size() < 3)
+    throw std::runtime_error("unknown expression " + e.dump());
   for (size_t i = 2; i < e.size(); ++i) {
     int64_t b = value(i);
     if (op == "add") a += b;
@@ -120,17 +134,18 @@ struct Launch {
   bool uniform; // vulkan: scalars in a uniform buffer, not in push constants
 
   Launch(const json &program, size_t dispatch,
-         const std::vector<Shape> &operands, const json &facts) {
+         const std::vector<Shape> &operands, const json &facts,
+         const std::vector<int64_t> &host = {})
+      : operands(operands), facts(facts), host(host) {
     const json &entry = program.at("dispatches").at(dispatch);
-    for (const json &check : entry.at("checks")) {
+    for (const json &check : entry.value("checks", json::array())) {
       const json &equal = check.at("equal");
-      if (evaluate(equal[0], operands, facts) !=
-          evaluate(equal[1], operands, facts))
+      if (value(equal[0]) != value(equal[1]))
         throw std::runtime_error(check.at("message"));
     }
     for (const json &variant : entry.at("variants"))
-      if (evaluate(variant.at("guard"), operands, facts)) {
-        fill(entry, variant, operands, facts);
+      if (value(variant.at("guard"))) {
+        fill(entry, variant);
         return;
       }
     throw std::runtime_error("no variant of " + entry.at("name").dump() +
@@ -149,14 +164,19 @@ struct Launch {
   }
 
 private:
-  void fill(const json &entry, const json &variant,
-            const std::vector<Shape> &operands, const json &facts) {
+  std::vector<Shape> operands;
+  json facts;
+  std::vector<int64_t> host; // scalars
+
+  int64_t value(const json &e) const { return evaluate(e, operands, facts, host); }
+
+  void fill(const json &entry, const json &variant) {
     name = variant.at("name");
     std::string section = variant.at("section");
     file = section.substr(0, section.find('/') + 1) + name +
            section.substr(section.rfind('.'));
     for (int i = 0; i < 3; ++i) {
-      grid[i] = unsigned(evaluate(variant.at("grid")[i], operands, facts));
+      grid[i] = unsigned(value(variant.at("grid")[i]));
       block[i] = variant.at("block")[i];
       cluster[i] = variant.at("cluster")[i];
     }
@@ -178,7 +198,7 @@ private:
       }
       std::string type = param.at("scalar");
       scalars.push_back(
-          {uint64_t(evaluate(param.at("value"), operands, facts)),
+          {uint64_t(value(param.at("value"))),
            type == "i64" || type == "f64" ? size_t(8) : size_t(4)});
     }
   }

@@ -218,6 +218,23 @@ static FailureOr<json::Object> describeProgram(Location loc,
   return result;
 }
 
+/// What files of `kind` have, in words.
+static StringRef rawKindName(EmitKind kind) {
+  switch (kind) {
+  case EmitKind::PTX:
+    return "PTX";
+  case EmitKind::SPIRV:
+  case EmitKind::SPIRVAssembly:
+    return "SPIR-V";
+  case EmitKind::Assembly:
+    return "assembly";
+  case EmitKind::Cubin:
+    return "machine code for CUDA";
+  default:
+    return "LLVM IR";
+  }
+}
+
 /// Adds what `kind` asks of a program as files of its folder.
 static void addRaw(const CompiledProgram &program, EmitKind kind,
                    std::vector<CompileOutput> &outputs) {
@@ -293,8 +310,9 @@ LogicalResult tilewright::package(Location loc,
     for (const CompiledProgram &program : programs)
       addRaw(program, kind, outputs);
     if (outputs.empty())
-      return emitError(loc) << "none of the targets produces what --emit asks "
-                               "for; add a target that does";
+      return emitError(loc) << "none of the targets " << options.targets
+                            << " produces " << rawKindName(kind)
+                            << ", which --emit asks for; add a target that does";
     return success();
   }
   // What is linked into a program has no file beside it.

@@ -8,6 +8,8 @@
 #include "tilewright/Support/Files.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -29,6 +31,27 @@ static const std::map<std::string, EmitKind> kEmitKinds = {
 
 static const std::map<std::string, LoopKind> kLoopKinds = {
     {"affine", LoopKind::Affine}, {"scf", LoopKind::SCF}};
+
+/// An option that takes one of the words of a table.
+template <typename Kind, typename Value>
+static CLI::Option *addWord(CLI::App &app, const std::string &name, Value &value,
+                            const std::map<std::string, Kind> &words,
+                            const std::string &description) {
+  return app
+      .add_option_function<std::string>(
+          name,
+          [&value, &words, name](const std::string &word) {
+            auto found = words.find(word);
+            if (found == words.end())
+              throw CLI::ValidationError(
+                  name + " does not know '" + word + "'; it takes " +
+                  join(map_range(words, [](const auto &entry) { return entry.first; }),
+                       ", "));
+            value = found->second;
+          },
+          description)
+      ->option_text("KIND");
+}
 
 static void declareProgram(CLI::App &app, Arguments &arguments) {
   app.add_option("input", arguments.input,
@@ -52,24 +75,20 @@ static void declareOutputs(CLI::App &app, Arguments &arguments) {
   app.add_option("-o", arguments.output,
                  "where the output goes (- is standard output); raw kinds with "
                  "several files make a directory");
-  app.add_option("--emit", arguments.emit,
-                 "artifact: one file with everything, for tilewright-run "
-                 "(default)\nmanifest: how to launch each kernel, JSON\nmlir: the "
-                 "IR in front of the back ends\nllvm: LLVM IR of host programs "
-                 "and kernels\nptx, spirv, spirv-asm: one file per kernel "
-                 "variant\nasm: assembly of host programs and CPU kernels\ncubin: "
-                 "machine code of CUDA kernels, by NVIDIA's ptxas\nobject: one "
-                 "relocatable object to link into a C or C++ program: the "
-                 "artifact, host programs, CPU kernels\nheader: the functions "
-                 "as typed C functions, for that program\nloops: the program "
-                 "as loops over memrefs, MLIR")
-      ->transform(CLI::Transformer(kEmitKinds).description(""))
-      ->option_text("KIND");
-  app.add_option("--loops", arguments.loops,
-                 "what --emit=loops writes: affine (affine.for, the default) "
-                 "or scf (scf.for)")
-      ->transform(CLI::Transformer(kLoopKinds).description(""))
-      ->option_text("KIND");
+  addWord(app, "--emit", arguments.emit, kEmitKinds,
+          "artifact: one file with everything, for tilewright-run "
+          "(default)\nmanifest: how to launch each kernel, JSON\nmlir: the "
+          "IR in front of the back ends\nllvm: LLVM IR of host programs "
+          "and kernels\nptx, spirv, spirv-asm: one file per kernel "
+          "variant\nasm: assembly of host programs and CPU kernels\ncubin: "
+          "machine code of CUDA kernels, by NVIDIA's ptxas\nobject: one "
+          "relocatable object to link into a C or C++ program: the "
+          "artifact, host programs, CPU kernels\nheader: the functions "
+          "as typed C functions, for that program\nloops: the program "
+          "as loops over memrefs, MLIR");
+  addWord(app, "--loops", arguments.loops, kLoopKinds,
+          "what --emit=loops writes: affine (affine.for, the default) "
+          "or scf (scf.for)");
   app.add_option("--name", arguments.name,
                  "prefix of C names of --emit=object and header; default: "
                  "the input's name");
@@ -271,12 +290,41 @@ static Error checkWords(StringRef option, ArrayRef<std::string> words,
   return Error::success();
 }
 
+/// Host code of the reference takes no library.
+static bool hasCpuTarget(StringRef targets) {
+  for (StringRef target : split(targets, ','))
+    if (target == "cpu" || target.starts_with("cpu:") || target.starts_with("cpu+"))
+      return true;
+  return false;
+}
+
+/// What would change nothing is no good, or meant for something else.
+static Error checkUse(const Arguments &arguments) {
+  if (!arguments.tuningChip.empty() && arguments.tuning.empty())
+    return wrong("--tuning-chip is only for --tuning");
+  if (arguments.loops && arguments.emit != EmitKind::Loops)
+    return wrong("--loops is only for --emit=loops");
+  if (!arguments.explainOutput.empty() && arguments.explain.empty())
+    return wrong("--explain-output is only for --explain");
+  if (!arguments.externalBlas.empty() && !hasCpuTarget(arguments.target))
+    return wrong("--external-blas is only for a target cpu; --target is " +
+                 arguments.target);
+  if (arguments.serve && !(arguments.input.empty() && arguments.output.empty()))
+    return wrong("--serve takes inputs and outputs in its requests, none here");
+  if (!arguments.parameters.empty() && !sys::fs::exists(arguments.parameters))
+    return wrong("--parameters: cannot read '" + arguments.parameters +
+                 "': No such file or directory");
+  return Error::success();
+}
+
 Expected<CompileOptions> readOptions(const Arguments &arguments) {
+  if (Error error = checkUse(arguments))
+    return error;
   CompileOptions options;
   options.targets = arguments.target;
   options.parameters = arguments.parameters;
   options.emit = arguments.emit;
-  options.loops = arguments.loops;
+  options.loops = arguments.loops.value_or(LoopKind::Affine);
   options.symbolPrefix = arguments.name;
   options.embedParameters = arguments.embedParameters;
   options.debugInfo = arguments.debugInfo;

@@ -13,6 +13,7 @@
 #include "llvm/Support/Error.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,7 @@ struct Arguments {
   std::vector<std::string> require;
   std::string stopAfter, startAt, dumpStages, explain, explainOutput;
   std::string name, resources, ptxas, maxMemory, config, tuning, tuningChip, parameters;
-  tilewright::LoopKind loops = tilewright::LoopKind::Affine;
+  std::optional<tilewright::LoopKind> loops;
   int64_t parent = 0;
   bool listTargets = false, listConfigs = false, listInstructions = false;
   bool listOps = false, debugInfo = false, serial = false, serve = false;

@@ -12,9 +12,14 @@
 using namespace llvm;
 using namespace tilewright;
 
+std::error_code createFolders(StringRef path) {
+  return sys::fs::create_directories(path, /*IgnoreExisting=*/true,
+                                     sys::fs::perms::all_all);
+}
+
 Error writeOutputs(StringRef path, ArrayRef<CompileOutput> outputs) {
-  bool single = outputs.size() == 1 &&
-                (outputs[0].path.empty() || !sys::fs::is_directory(path));
+  bool isFolder = path.ends_with("/") || sys::fs::is_directory(path);
+  bool single = outputs.size() == 1 && (outputs[0].path.empty() || !isFolder);
   if (single)
     return writeFile(path, outputs[0].bytes);
   if (path == "-") {
@@ -27,7 +32,7 @@ Error writeOutputs(StringRef path, ArrayRef<CompileOutput> outputs) {
     SmallString<128> file(path);
     sys::path::append(file, output.path);
     if (std::error_code code =
-            sys::fs::create_directories(sys::path::parent_path(file)))
+            createFolders(sys::path::parent_path(file)))
       return createStringError(code, "cannot write '%s': %s", file.c_str(),
                                code.message().c_str());
     if (Error error = writeFile(file, output.bytes))

@@ -11,8 +11,11 @@
 #include "llvm/Support/Error.h"
 
 /// One output goes to `path` itself; several, or one with a path of its own
-/// where `path` is an existing directory, below the directory `path`.
+/// where `path` is an existing directory or ends in '/', below the directory `path`.
 llvm::Error writeOutputs(llvm::StringRef path,
                          llvm::ArrayRef<tilewright::CompileOutput> outputs);
+
+/// With those above it, for whom the process's umask lets in.
+std::error_code createFolders(llvm::StringRef path);
 
 #endif

@@ -109,6 +109,20 @@ static void endWithParent(pid_t parent) {
     std::exit(1);
 }
 
+/// "in.mlir: error: …", where the compiler says "in.mlir:0:0: error: …" of what is no
+/// place in the text, an option say.
+static std::string withoutLineZero(StringRef diagnostics, StringRef input) {
+  std::string place = (input + ":0:0: ").str(), text;
+  for (StringRef line : split(diagnostics, '\n')) {
+    if (!text.empty() || line.data() != diagnostics.data())
+      text += '\n';
+    if (line.consume_front(place))
+      text += (input + ": ").str();
+    text += line;
+  }
+  return text;
+}
+
 /// Reads, compiles, writes. Limits hold until everything is there to be written.
 static int compileProgram(const Arguments &arguments, CompileOptions &options,
                           std::unique_ptr<Limits> limits) {
@@ -116,12 +130,15 @@ static int compileProgram(const Arguments &arguments, CompileOptions &options,
   Expected<std::unique_ptr<MemoryBuffer>> source = readProgram(input);
   if (!source)
     return complain(source.takeError());
+  if ((*source)->getBuffer().starts_with("TILEWRT\x01"))
+    return complain("'" + input + "' is a compiled artifact; tilewright-run runs it, "
+                                  "tilewright-inspect shows what is in it");
   Expected<std::string> path = outputPath(arguments);
   if (!path)
     return complain(path.takeError());
   std::string dumpError;
   if (!arguments.dumpStages.empty()) {
-    if (std::error_code code = sys::fs::create_directories(arguments.dumpStages))
+    if (std::error_code code = createFolders(arguments.dumpStages))
       return complain("cannot make '" + arguments.dumpStages + "': " + code.message());
     options.onStage = [&](Stage stage, StringRef text) {
       if (Error error = writeFile(stagePath(arguments, stage), text))
@@ -131,7 +148,7 @@ static int compileProgram(const Arguments &arguments, CompileOptions &options,
 
   CompileResult result =
       compile((*source)->getBuffer(), input == "-" ? "<stdin>" : input, options);
-  errs() << result.diagnostics;
+  errs() << withoutLineZero(result.diagnostics, input);
   ExplainInput explained{input == "-" ? "stdin" : sys::path::filename(input).str(),
                          (*source)->getBuffer(),
                          result, {}};

@@ -13,6 +13,7 @@
 
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -35,8 +36,10 @@ struct RunStagePass : PassWrapper<RunStagePass, OperationPass<ModuleOp>> {
   void runOnOperation() override {
     std::optional<Stage> stage = lookupStage(name);
     if (!stage) {
-      getOperation().emitError() << "there is no stage '" << name
-                                 << "'; tilewright-compile --help lists them";
+      // At the place alone: the module's text would follow.
+      auto names = llvm::map_range(getStages(), getStageName);
+      emitError(getOperation().getLoc()) << "there is no stage '" << name
+                                         << "'; there are " << llvm::join(names, ", ");
       return signalPassFailure();
     }
     if (*stage == Stage::Clone)

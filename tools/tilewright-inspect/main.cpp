@@ -64,6 +64,25 @@ void declare(CLI::App &app, Options &options) {
   app.footer(kExamples);
 }
 
+/// Of several views one would be shown, and the others not.
+void checkOneView(const Options &options) {
+  const std::pair<bool, const char *> views[] = {
+      {options.sections, "--sections"},
+      {options.manifest, "--manifest"},
+      {options.json, "--json"},
+      {options.disassemble && options.code.kernel.empty(), "--disassemble"},
+      {!options.code.kernel.empty(), "--kernel"},
+      {!options.section.empty(), "--section"}};
+  const char *first = nullptr;
+  for (const auto &[given, name] : views) {
+    if (given && first)
+      throw CLI::ValidationError(std::string(first) + " and " + name,
+                                 "exclude each other");
+    if (given)
+      first = name;
+  }
+}
+
 void checkTarget(const Opened &opened, const std::string &target) {
   std::string list;
   for (const nlohmann::json &program : opened.manifest["programs"]) {
@@ -122,6 +141,7 @@ int main(int argc, char **argv) {
     app.parse(argc, argv);
     if (options.code.raw && options.code.kernel.empty())
       throw CLI::ValidationError("--raw", "goes with --kernel");
+    checkOneView(options);
   } catch (const CLI::ParseError &e) {
     return app.exit(e) == 0 ? 0 : 1;
   }

@@ -382,6 +382,16 @@ class Parts(unittest.TestCase):
             with self.assertRaises(problems.ProblemError):
                 problems.parse_sizes(bad)
 
+    def test_errors_say_what_is_expected(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for arguments, words in (
+                (("compile", f"{folder}/none"), "none is no folder of a plan: it has no plan.json"),
+                (("predict", __file__, "--chip=h100", "--grid=a"), "--grid=a: expected one to three positive numbers"),
+                (("predict", __file__, "--chip=h100", "--block=1,2,3,4"), "--block=1,2,3,4: expected one to three"),
+            ):
+                with self.assertRaisesRegex(RuntimeError, words):
+                    sweep(*arguments)
+
     def test_suites_are_read(self):
         for folder in (ROOT / "perf/suites").iterdir():
             if folder.is_dir():
@@ -393,6 +403,7 @@ class Parts(unittest.TestCase):
             ({"op": "gemm", "m": 1, "n": 1}, "gemm needs 'k'"),
             ({"op": "gemm", "m": 1, "n": 1, "k": 1, "layout": "ab"}, "layouts are nn"),
             ({"op": "softmax", "rows": 1, "columns": 1, "m": 4}, "softmax has no 'm'"),
+            ({"op": "gemm", "m": 0, "n": 1, "k": 1}, "nothing to measure where 'm' is 0"),
             ({"op": "attention", "heads": 4, "kv_heads": 3, "queries": 8, "depth": 64}, "4 heads are no multiple of 3"),
             ({"op": "attention", "heads": 4, "queries": 8, "depth": 64, "dynamic": "depth"}, "no dim 'depth' that"),
             ({"op": "attention", "heads": 4, "queries": 8, "depth": 64, "mask": "left"}, "masks are none, causal"),

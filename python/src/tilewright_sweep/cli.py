@@ -4,6 +4,7 @@
 
 import argparse
 import pathlib
+import re
 import sys
 
 import tilewright_sweep
@@ -256,9 +257,11 @@ def predictions(folder, entries, chip, form="auto"):
     return artifact.predict_all(folder, names, chips.Chip(chip), build.Progress(len(names), "predict"), form)
 
 
-def three(text):
-    values = [int(part) for part in text.split(",")]
-    return (values + [1, 1])[:3]
+def three(option, text):
+    """One to three extents; those that are not said are 1."""
+    if not re.fullmatch(r"[1-9]\d*(,[1-9]\d*){0,2}", text):
+        raise ValueError(f"{option}={text}: expected one to three positive numbers, X or X,Y or X,Y,Z")
+    return ([int(part) for part in text.split(",")] + [1, 1])[:3]
 
 
 def predict_command(arguments):
@@ -270,12 +273,12 @@ def predict_command(arguments):
             chips.Chip(arguments.chip),
             arguments.what,
             arguments.entry,
-            three(arguments.grid),
-            three(arguments.block),
+            three("--grid", arguments.grid),
+            three("--block", arguments.block),
             arguments.arg,
             artifact.tool("tilewright-run"),
             arguments.shared,
-            cluster=three(arguments.cluster),
+            cluster=three("--cluster", arguments.cluster),
             form=arguments.form,
         )
         print("\n".join(made.lines()))

@@ -157,7 +157,10 @@ def make_confirmation(plan, folder, tuning, into):
 
 def read_plan(folder):
     path = pathlib.Path(folder) / "plan.json"
-    plan = json.loads(path.read_text())
+    try:
+        plan = json.loads(path.read_text())
+    except FileNotFoundError:
+        raise ProblemError(f"{folder} is no folder of a plan: it has no plan.json; tilewright-sweep gemm and others make one") from None
     if plan.get("schema") != tilewright_sweep.SCHEMA:
         raise ProblemError(f"{path}: schema {plan.get('schema')} is not {tilewright_sweep.SCHEMA}")
     return plan

@@ -450,6 +450,10 @@ def make_problem(entry):
         raise ProblemError(f"{op} needs '{missing[0]}'")
     if any(not isinstance(v, int) or v < 0 for v in dims.values()):
         raise ProblemError(f"{op}: sizes are whole numbers, not {json.dumps(dims)}")
+    # 0 is the default of those that an op may be without.
+    nothing = [k for k, v in dims.items() if v == 0 and sizes[k] != 0]
+    if nothing:
+        raise ProblemError(f"{op}: there is nothing to measure where '{nothing[0]}' is 0")
     if op == "gemm" and (full["layout"] not in LAYOUTS or full["epilogue"] not in EPILOGUES):
         raise ProblemError(f"gemm: layouts are {', '.join(LAYOUTS)}, epilogues {', '.join(EPILOGUES)}")
     if op == "attention":

@@ -29,6 +29,10 @@ struct Question {
   unsigned seconds = 60;
 };
 
+/// Ends the search, with what was found so far. For signals.
+void interrupt();
+bool isInterrupted();
+
 /// Asks about programs; remembers nothing.
 class Interesting {
 public:
@@ -47,6 +51,7 @@ private:
   std::string path(llvm::StringRef name);
   Ended run(llvm::StringRef program, llvm::ArrayRef<std::string> arguments);
   Ended compile(llvm::StringRef input, llvm::StringRef output);
+  std::string ask(mlir::ModuleOp module, llvm::StringRef text);
   std::string whyNotDiffering(mlir::ModuleOp module, llvm::StringRef input);
 
   Question question;

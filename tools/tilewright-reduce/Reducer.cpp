@@ -24,7 +24,7 @@ Reducer::Module Reducer::parse(StringRef source) {
 }
 
 bool Reducer::take(Module candidate, const Twine &what) {
-  if (!candidate || failed(verify(*candidate)))
+  if (isInterrupted() || !candidate || failed(verify(*candidate)))
     return false;
   eraseDead(*candidate);
   std::string smaller = toText(*candidate);
@@ -35,6 +35,7 @@ bool Reducer::take(Module candidate, const Twine &what) {
     return false;
   current = std::move(candidate);
   text = std::move(smaller);
+  keep(text);
   llvm::errs() << "reduce: " << what << "; " << countOps(*current)
                << " ops left\n";
   return true;

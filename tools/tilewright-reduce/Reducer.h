@@ -20,9 +20,11 @@
 
 class Reducer {
 public:
-  /// `dim`: what a ? is in runs.
-  Reducer(mlir::MLIRContext &context, Interesting &interesting, int64_t dim)
-      : context(context), interesting(interesting), dim(dim) {}
+  /// `dim`: what a ? is in runs. `keep` gets the text after each step, so that
+  /// what was found is there however this ends.
+  Reducer(mlir::MLIRContext &context, Interesting &interesting, int64_t dim,
+          llvm::function_ref<void(llvm::StringRef)> keep)
+      : context(context), interesting(interesting), dim(dim), keep(keep) {}
 
   /// The smallest text found; empty, with `error`, if `source` does not parse or
   /// is not interesting to begin with.
@@ -45,6 +47,7 @@ private:
   mlir::MLIRContext &context;
   Interesting &interesting;
   int64_t dim;
+  llvm::function_ref<void(llvm::StringRef)> keep;
   Module current;
   std::string text;
   llvm::StringSet<> tried;

@@ -14,6 +14,7 @@
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
+#include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include "CLI/CLI.hpp"
@@ -152,15 +153,27 @@ static int reduce(const Arguments &arguments) {
   registry.insert<tilewright::TilewrightDialect>();
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   Interesting interesting(arguments.question);
-  std::string error;
-  std::string text =
-      Reducer(context, interesting, arguments.question.dim).reduce((*source)->getBuffer(), error);
+  std::string error, failure;
+  auto keep = [&](StringRef text) {
+    if (arguments.output == "-")
+      return;
+    if (llvm::Error failed = tilewright::writeFile(arguments.output, text))
+      failure = llvm::toString(std::move(failed));
+  };
+  llvm::sys::SetInterruptFunction(interrupt);
+  std::string text = Reducer(context, interesting, arguments.question.dim, keep)
+                         .reduce((*source)->getBuffer(), error);
   if (text.empty())
-    return complain("'" + arguments.input +
-                    "' is not interesting as it is: " + StringRef(error).trim());
+    return isInterrupted() ? 130
+                           : complain("'" + arguments.input + "' is not interesting as it is: " +
+                                      StringRef(error).trim());
+  if (!failure.empty())
+    return complain(failure);
   if (llvm::Error failed = tilewright::writeFile(arguments.output, text))
     return complain(llvm::toString(std::move(failed)));
-  return 0;
+  if (isInterrupted())
+    llvm::errs() << "tilewright-reduce: interrupted; this is the smallest so far\n";
+  return isInterrupted() ? 130 : 0;
 }
 
 int main(int argc, char **argv) {

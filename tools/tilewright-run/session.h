@@ -63,7 +63,7 @@ struct OracleValues {
 class Session {
 public:
   /// Opens the device and loads the program.
-  /// `path` is the artifact's, for errors.
+  /// `path` is the artifact's, for errors; empty: they go without.
   Session(tilewright_instance *instance, const std::string &path, const std::string &artifact,
           const ProgramChoice &choice);
 

@@ -42,7 +42,7 @@ struct Program {
       choice.device = choice.reference ? "cpu" : device;
       choice.timeoutNs = timeoutNs;
       try {
-        session = std::make_unique<Session>(instance, artifact, choice);
+        session = std::make_unique<Session>(instance, /*path=*/"", artifact, choice);
       } catch (const RunError &error) {
         broken[device] = error.what();
         throw;

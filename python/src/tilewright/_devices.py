@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import threading
 
-from . import _core, _dtypes
+from . import _core, _dtypes, _errors
 from ._errors import DeviceLostError, Error, InvalidArgumentError
 
 
@@ -112,7 +112,19 @@ class Device:
 
 
 _opened = {}
+_known_losses = 0
 _lock = threading.Lock()
+
+
+def _forget_lost():
+    """With the lock."""
+    global _known_losses
+    if _errors.losses == _known_losses:
+        return
+    _known_losses = _errors.losses
+    lost = [made for made in set(_opened.values()) if made._is_lost()]
+    for known in [known for known, made in _opened.items() if made in lost]:
+        del _opened[known]
 
 
 def device(name: str | Device = "auto") -> Device:
@@ -125,10 +137,7 @@ def device(name: str | Device = "auto") -> Device:
     if isinstance(name, Device):
         return name
     with _lock:
-        if name in _opened and _opened[name]._is_lost():
-            lost = _opened[name]
-            for known in [known for known, made in _opened.items() if made is lost]:
-                del _opened[known]
+        _forget_lost()
         if name not in _opened:
             made = Device(_core.open_device(name))
             _opened[name] = _opened.setdefault(made.name, made)

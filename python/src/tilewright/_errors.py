@@ -55,11 +55,22 @@ class CorruptArtifactError(Error, ValueError):
     """The bytes are no valid artifact."""
 
 
-class DeadlineExceededError(Error, TimeoutError):
+#: How often a device was found to be lost: where it has not changed, none need be looked at again.
+losses = 0
+
+
+class _Loss(Error):
+    def __init__(self, *args):
+        global losses
+        losses += 1
+        super().__init__(*args)
+
+
+class DeadlineExceededError(_Loss, TimeoutError):
     """A wait passed its timeout; the device is lost from then on."""
 
 
-class DeviceLostError(Error):
+class DeviceLostError(_Loss):
     """The device failed, and says so ever after."""
 
 

@@ -2,13 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Calls: arguments of every kind, on every kind of device."""
 
+import gc
 import pickle
 import threading
 import time
+import weakref
 
 import numpy as np
 import pytest
 import tilewright
+from tilewright import _core
 
 A = np.arange(32, dtype="float32").reshape(4, 8)
 
@@ -344,6 +347,18 @@ func.func @main(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %c: tensor<?x?xf32>) -
     with pytest.raises(tilewright.DeviceLostError):
         results[0].numpy()
     assert before not in program._loaded
+
+
+def test_a_device_goes_with_those_who_have_it():
+    """Though a thread that goes on has called on it."""
+    opened = tilewright.Device(_core.open_device("cpu"))
+    result = tilewright.asarray(A, device=opened)
+    np.testing.assert_array_equal(result.numpy(), A)
+    assert opened._own
+    gone = weakref.ref(opened)
+    del opened, result
+    gc.collect()
+    assert gone() is None
 
 
 def test_errors_go_by_names_that_people_find(add):

@@ -57,7 +57,9 @@ class Device:
         self.name = core.name
         #: (device_type, device_id) of DLPack
         self.dlpack = tuple(core.dlpack)
-        self._own = threading.local()
+        # Of each thread that has called, by its number; one that is new has that of one that is gone. No threading.local: what
+        # belongs to this device would hold the device as long as the thread lives.
+        self._own = {}
 
     @classmethod
     def adopt_cuda(cls, context: int, driver: str = "cuda") -> Device:
@@ -92,10 +94,12 @@ class Device:
     def _default(self):
         """The stream of this thread's calls that name none; they wait for it before they return. Other threads have their own:
         what fails in a call is an error of whoever waits for its stream."""
-        if not hasattr(self._own, "stream"):
-            self._own.stream = self.stream()
-            self._own.stream._is_default = True
-        return self._own.stream
+        thread = threading.get_ident()
+        if thread not in self._own:
+            made = self.stream()
+            made._is_default = True
+            self._own[thread] = made
+        return self._own[thread]
 
     def _is_lost(self):
         """Whether nothing can be done with it any more."""

@@ -6,6 +6,7 @@
 #include "machine/Options.h"
 
 #include <cerrno>
+#include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -28,8 +29,7 @@ void readNumber(const char *name, T &value, uint64_t least = 0, uint64_t most = 
     return;
   }
   if (errno == ERANGE || number < least || number > most) {
-    std::fprintf(stderr, "ptxsim: %s: expected %llu to %llu, found '%s'\n", name, static_cast<unsigned long long>(least),
-                 static_cast<unsigned long long>(most), text);
+    std::fprintf(stderr, "ptxsim: %s: expected %" PRIu64 " to %" PRIu64 ", found '%s'\n", name, least, most, text);
     return;
   }
   value = static_cast<T>(number);

@@ -13,7 +13,8 @@
 namespace tilewright::runtime {
 
 inline std::string numberText(double number) {
-  std::ostringstream text;
+  // The constructor without arguments is of GCC 9, and the library's users may be older.
+  std::ostringstream text(std::ios::out);
   text.imbue(std::locale::classic());
   text << number;
   return text.str();

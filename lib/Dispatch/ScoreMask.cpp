@@ -36,10 +36,15 @@ bool tilewright::hidesKeys(double number, Type type) {
 namespace {
 /// A sum of coordinates, an offset, and elements of tensors if asked for.
 struct Linear {
+  explicit Linear(const ElementExpressions &expressions) : expressions(expressions) {}
+
+  const ElementExpressions &expressions;
   llvm::SmallDenseMap<unsigned, int64_t> factors;
   Offset offset;
   bool takesElements = false;
   SmallVector<std::pair<const Expression *, int64_t>> elements;
+  /// Ops that may still be looked through: sums of sums have more terms than ops.
+  unsigned opsLeft = 256;
 };
 } // namespace
 
@@ -52,9 +57,13 @@ static void addSymbol(Offset &offset, Value value, int64_t factor) {
   offset.symbols.push_back({value, factor});
 }
 
+/// Coordinates and their sums do not wrap around in it.
+static bool isWide(Type type) { return type.isIndex() || type.getIntOrFloatBitWidth() >= 32; }
+
+/// The signed number that `value` is, in a type that may be wider.
 static Value withoutCasts(Value value) {
   while (Operation *op = value.getDefiningOp()) {
-    if (!isa<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp, arith::ExtUIOp>(op))
+    if (!isa<arith::IndexCastOp, arith::ExtSIOp>(op) || !isWide(value.getType()))
       break;
     value = op->getOperand(0);
   }
@@ -65,17 +74,48 @@ static Value withoutCasts(Value value) {
 static void addScalar(Linear &sum, Value value, int64_t factor) {
   value = withoutCasts(value);
   APInt number;
+  Operation *op = value.getDefiningOp();
   if (matchPattern(value, m_ConstantInt(&number))) {
     sum.offset.constant += factor * number.getSExtValue();
-  } else if (auto add = value.getDefiningOp<arith::AddIOp>()) {
-    addScalar(sum, add.getLhs(), factor);
-    addScalar(sum, add.getRhs(), factor);
-  } else if (auto sub = value.getDefiningOp<arith::SubIOp>()) {
-    addScalar(sum, sub.getLhs(), factor);
-    addScalar(sum, sub.getRhs(), -factor);
+  } else if (isa_and_present<arith::AddIOp, arith::SubIOp>(op) && isWide(value.getType()) &&
+             sum.opsLeft > 0) {
+    --sum.opsLeft;
+    addScalar(sum, op->getOperand(0), factor);
+    addScalar(sum, op->getOperand(1), isa<arith::AddIOp>(op) ? factor : -factor);
   } else {
     addSymbol(sum.offset, value, factor);
   }
+}
+
+static bool isCast(const Expression &expression) {
+  return expression.is("arith.index_cast") || expression.is("arith.index_castui") ||
+         expression.is("arith.extsi") || expression.is("arith.extui");
+}
+
+/// A coordinate or a number, or a sum of them, that is the same whether its type is signed.
+static bool isNonNegative(const Expression &expression) {
+  if (expression.kind == Expression::Coordinate)
+    return true;
+  APInt number;
+  if (expression.kind == Expression::Element)
+    return matchPattern(expression.tensor, m_ConstantInt(&number)) && number.isNonNegative();
+  return (isCast(expression) || expression.is("arith.addi")) &&
+         llvm::all_of(expression.operands,
+                      [](const Expression *operand) { return isNonNegative(*operand); });
+}
+
+/// The number is the same in front of `cast`, a cast, and behind it.
+static bool keepsNumber(const Linear &sum, const Expression &cast) {
+  const Expression &from = *cast.operands[0];
+  if ((cast.is("arith.index_castui") || cast.is("arith.extui")) && !isNonNegative(from))
+    return false;
+  if (isWide(cast.type))
+    return true;
+  if (from.kind != Expression::Coordinate)
+    return false;
+  int64_t size = sum.expressions.sizeOf(from.coordinate);
+  return !ShapedType::isDynamic(size) &&
+         size <= int64_t(1) << (cast.type.getIntOrFloatBitWidth() - 1);
 }
 
 static bool addTo(Linear &sum, const Expression &expression, int64_t factor) {
@@ -96,38 +136,37 @@ static bool addTo(Linear &sum, const Expression &expression, int64_t factor) {
       return false;
     return true;
   }
-  // An element may be negative.
-  if (sum.takesElements &&
-      (expression.is("arith.index_castui") || expression.is("arith.extui")))
+  if (sum.opsLeft == 0)
     return false;
-  if (expression.is("arith.index_cast") || expression.is("arith.index_castui") ||
-      expression.is("arith.extsi") || expression.is("arith.extui"))
-    return addTo(sum, *expression.operands[0], factor);
-  if (expression.is("arith.addi") || expression.is("arith.subi"))
-    return addTo(sum, *expression.operands[0], factor) &&
-           addTo(sum, *expression.operands[1],
-                 expression.is("arith.addi") ? factor : -factor);
-  return false;
+  --sum.opsLeft;
+  if (isCast(expression))
+    return keepsNumber(sum, expression) && addTo(sum, *expression.operands[0], factor);
+  bool adds = expression.is("arith.addi");
+  return (adds || expression.is("arith.subi")) && isWide(expression.type) &&
+         addTo(sum, *expression.operands[0], factor) &&
+         addTo(sum, *expression.operands[1], adds ? factor : -factor);
 }
 
 /// What `side` is the negative of, where integers are negated as floats and compared with
 /// `other`, a number that these have: rounding keeps the order, so that the result is as of
 /// integers. torch-mlir negates ONNX's so.
-static const Expression *negatedAsFloat(const Expression &side, const Expression &other) {
+static const Expression *negatedAsFloat(const ElementExpressions &expressions,
+                                        const Expression &side, const Expression &other) {
   if (!side.is("arith.fptosi") || !side.operands[0]->is("arith.negf") ||
       !side.operands[0]->operands[0]->is("arith.sitofp"))
     return nullptr;
   const Expression &asFloat = *side.operands[0]->operands[0];
   auto precision = APFloat::semanticsPrecision(cast<FloatType>(asFloat.type).getFloatSemantics());
   int64_t most = int64_t(1) << std::min(precision, 62u);
-  Linear number;
+  Linear number(expressions);
   bool isNumber = addTo(number, other, 1) && number.factors.empty() &&
                   number.offset.symbols.empty() && std::abs(number.offset.constant) < most;
   return isNumber && asFloat.type.getIntOrFloatBitWidth() >= 32 ? asFloat.operands[0] : nullptr;
 }
 
 /// How the larger side of a comparison exceeds the smaller: true where zero or more.
-static std::optional<Linear> excess(const Expression &expression, bool isInverted,
+static std::optional<Linear> excess(const ElementExpressions &expressions,
+                                    const Expression &expression, bool isInverted,
                                     bool takesElements = false) {
   auto compare = expression.kind == Expression::Scalar
                      ? dyn_cast<arith::CmpIOp>(expression.op)
@@ -143,27 +182,28 @@ static std::optional<Linear> excess(const Expression &expression, bool isInverte
   bool isLess = llvm::is_contained({P::slt, P::sle, P::ult, P::ule}, predicate);
   bool isStrict = llvm::is_contained({P::slt, P::sgt, P::ult, P::ugt}, predicate);
   bool isUnsigned = llvm::is_contained({P::ult, P::ule, P::ugt, P::uge}, predicate);
-  if (isUnsigned && takesElements)
+  // Differences and elements may be negative, which are large numbers to it.
+  if (isUnsigned && !llvm::all_of(expression.operands, [](const Expression *operand) {
+        return isNonNegative(*operand);
+      }))
     return {};
-  Linear sum;
+  Linear sum(expressions);
   sum.takesElements = takesElements;
   for (unsigned side : {0, 1}) {
     const Expression &operand = *expression.operands[side];
     int64_t factor = (side == 0) == isLess ? -1 : 1;
-    const Expression *inner = negatedAsFloat(operand, *expression.operands[1 - side]);
+    const Expression *inner =
+        negatedAsFloat(expressions, operand, *expression.operands[1 - side]);
     if (inner ? !addTo(sum, *inner, -factor) : !addTo(sum, operand, factor))
       return {};
   }
-  // Differences wrap around in unsigned numbers.
-  if (isUnsigned && (sum.offset.constant != 0 || !sum.offset.symbols.empty()))
-    return {};
   sum.offset.constant -= isStrict;
   return sum;
 }
 
 /// A comparison of coordinates that holds for all that there are.
 bool ScoreMask::isAlways(const Expression &visible, bool isInverted) const {
-  std::optional<Linear> sum = excess(visible, isInverted);
+  std::optional<Linear> sum = excess(expressions, visible, isInverted);
   if (!sum || !sum->offset.symbols.empty())
     return false;
   int64_t least = sum->offset.constant;
@@ -177,7 +217,7 @@ bool ScoreMask::isAlways(const Expression &visible, bool isInverted) const {
 }
 
 std::optional<ScoreMask::Bound> ScoreMask::matchBound(const Condition &condition) const {
-  std::optional<Linear> sum = excess(*condition.expression, condition.isInverted);
+  std::optional<Linear> sum = excess(expressions, *condition.expression, condition.isInverted);
   if (!sum)
     return {};
   Bound bound{condition, 0, false, sum->offset};
@@ -206,7 +246,7 @@ std::optional<ScoreMask::Length> ScoreMask::matchLength(const Condition &conditi
   if (!std::isinf(condition.hidden) || condition.isAdded)
     return {};
   std::optional<Linear> sum =
-      excess(*condition.expression, condition.isInverted, /*takesElements=*/true);
+      excess(expressions, *condition.expression, condition.isInverted, /*takesElements=*/true);
   if (!sum || sum->elements.size() != 1)
     return {};
   auto [element, ofElement] = sum->elements[0];
@@ -492,7 +532,7 @@ bool ScoreMask::placeByLength(OpBuilder &b, Location loc, unsigned query,
   }
   if (!upper)
     return false;
-  // Of narrower integers it is not known whether they are signed.
+  // Sums of narrower integers may wrap around.
   for (auto [symbol, times] : upper->symbols)
     if (!symbol.getType().isIndex() && !symbol.getType().isInteger(64))
       return false;

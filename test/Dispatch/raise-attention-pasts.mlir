@@ -58,10 +58,13 @@ func.func @past(%q: tensor<4x?x16xf32>, %k: tensor<4x?x16xf32>, %v: tensor<4x?x1
     ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.mulf %x, %y : f32 %1 = arith.addf %acc, %0 : f32 linalg.yield %1 : f32 } -> tensor<4x?x16xf32>
   return %r : tensor<4x?x16xf32>
 }
-// Nobody knows whether the number is signed.
+// The number is what it has been extended to: a past of 2^31 is not -2^31.
 // CHECK-LABEL: func.func @past_of_unsigned(
-// CHECK: tilewright.attention {{.*}} mask(%{{.*}} : tensor<?x?xi1>)
-// CHECK-NOT: lengths
+// CHECK: %[[PAST:.*]] = arith.extui %{{.*}} : i32 to i64
+// CHECK: %[[LENGTH:.*]] = arith.index_cast %[[PAST]] : i64 to index
+// CHECK: %[[SUM:.*]] = arith.addi %{{.*}}, %[[LENGTH]] : index
+// CHECK: arith.index_cast %[[SUM]] : index to i64
+// CHECK: tilewright.attention {{.*}} lengths(%{{.*}} : tensor<i64>) {{.*}}causal = "bottom_right"{{.*}}window = array<i64: 2, -1>
 func.func @past_of_unsigned(%q: tensor<4x?x16xf32>, %k: tensor<4x?x16xf32>, %v: tensor<4x?x16xf32>, %past: i32) -> tensor<4x?x16xf32> {
   %zero = arith.constant 0.0 : f32
   %low = arith.constant 0xFF800000 : f32

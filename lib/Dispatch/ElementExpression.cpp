@@ -69,7 +69,8 @@ bool ElementExpressions::split(unsigned coordinate, ArrayRef<Extent> given,
     return true;
   }
   // Where there are no elements, sizes do not say how many of a part there are.
-  if (sizeOf(coordinate) == 0 ||
+  Coordinates left = atomsOf(coordinate);
+  if (llvm::any_of(left, [&](unsigned atom) { return sizeOf(atom) == 0; }) ||
       llvm::any_of(given, [](const Extent &size) { return size.getStatic() == 0; }))
     return false;
   SmallVector<Extent> sizes(given);
@@ -85,7 +86,6 @@ bool ElementExpressions::split(unsigned coordinate, ArrayRef<Extent> given,
       total % others == 0)
     *unknown.front() = {total / others, {}, -1};
   // From the innermost outwards; an atom that is longer than what is left is cut.
-  Coordinates left = atomsOf(coordinate);
   parts.assign(sizes.size(), kUnitCoordinate);
   for (unsigned part = sizes.size(); part-- > 0;) {
     Coordinates own;

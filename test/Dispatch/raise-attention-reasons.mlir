@@ -303,4 +303,14 @@ func.func @no_elements(%a: tensor<4x0xf32>, %b: tensor<?x0x2xf32>, %o: tensor<4x
     ^bb0(%x0: f32, %x1: f32, %acc: f32): %p = arith.mulf %x0, %x1 : f32 %y = arith.addf %acc, %p : f32 linalg.yield %y : f32 } -> tensor<4x?xf32>
   return %r : tensor<4x?xf32>
 }
+
+// CHECK-LABEL: func.func @no_elements_of_some(
+// CHECK: linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<4x0xf32>, tensor<?x0xf32>)
+func.func @no_elements_of_some(%a: tensor<4x0xf32>, %b: tensor<?x4xf32>, %n: index, %o: tensor<4x?xf32>) -> tensor<4x?xf32> {
+  %c = tensor.collapse_shape %b [[0, 1]] : tensor<?x4xf32> into tensor<?xf32>
+  %d = tensor.expand_shape %c [[0, 1]] output_shape [%n, 0] : tensor<?xf32> into tensor<?x0xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (j, k)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = #ppr} ins(%a, %d : tensor<4x0xf32>, tensor<?x0xf32>) outs(%o : tensor<4x?xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %p = arith.mulf %x0, %x1 : f32 %y = arith.addf %acc, %p : f32 linalg.yield %y : f32 } -> tensor<4x?xf32>
+  return %r : tensor<4x?xf32>
+}
 }

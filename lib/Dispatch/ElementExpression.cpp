@@ -20,6 +20,10 @@ bool ElementExpression::is(StringRef name) const {
   return kind == Scalar && op->getName().getStringRef() == name;
 }
 
+bool ElementExpression::isSimple() const {
+  return op->getNumResults() == 1 && op->getNumRegions() == 0;
+}
+
 std::optional<double> ElementExpression::getConstant() const {
   return kind == Constant ? std::optional(constant) : std::nullopt;
 }
@@ -209,7 +213,15 @@ Extent tilewright::extentOfLoop(linalg::LinalgOp op, unsigned loop) {
 
 bool ElementExpressions::isSame(const ElementExpression &left,
                                 const ElementExpression &right) const {
-  if (&left == &right)
+  llvm::DenseSet<std::pair<const ElementExpression *, const ElementExpression *>> seen;
+  return isSame(left, right, seen);
+}
+
+/// A pair that has been `seen` is the same, or there is an answer already.
+bool ElementExpressions::isSame(
+    const ElementExpression &left, const ElementExpression &right,
+    llvm::DenseSet<std::pair<const ElementExpression *, const ElementExpression *>> &seen) const {
+  if (&left == &right || !seen.insert({&left, &right}).second)
     return true;
   if (left.kind != right.kind)
     return false;
@@ -227,24 +239,36 @@ bool ElementExpressions::isSame(const ElementExpression &left,
   case ElementExpression::Scalar:
     break;
   }
-  return left.op->getName() == right.op->getName() &&
+  return left.isSimple() && left.op->getName() == right.op->getName() &&
          left.op->getResultTypes() == right.op->getResultTypes() &&
          left.op->getAttrDictionary() == right.op->getAttrDictionary() &&
          left.operands.size() == right.operands.size() &&
          llvm::all_of(llvm::zip(left.operands, right.operands), [&](auto pair) {
-           return isSame(*std::get<0>(pair), *std::get<1>(pair));
+           return isSame(*std::get<0>(pair), *std::get<1>(pair), seen);
          });
+}
+
+bool ElementExpression::anyOf(
+    llvm::function_ref<bool(const ElementExpression &)> isWanted) const {
+  llvm::SetVector<const ElementExpression *> seen;
+  seen.insert(this);
+  for (size_t next = 0; next < seen.size(); ++next) {
+    if (isWanted(*seen[next]))
+      return true;
+    seen.insert_range(seen[next]->operands);
+  }
+  return false;
 }
 
 Coordinates ElementExpressions::atomsOf(const ElementExpression &expression) const {
   Coordinates all;
-  if (expression.kind == ElementExpression::Element)
-    all = atomsOf(expression.coordinates);
-  else if (expression.kind == ElementExpression::Coordinate)
-    all = atomsOf(expression.coordinate);
-  else
-    for (const ElementExpression *operand : expression.operands)
-      llvm::append_range(all, atomsOf(*operand));
+  (void)expression.anyOf([&](const ElementExpression &part) {
+    if (part.kind == ElementExpression::Element)
+      llvm::append_range(all, atomsOf(part.coordinates));
+    else if (part.kind == ElementExpression::Coordinate)
+      llvm::append_range(all, atomsOf(part.coordinate));
+    return false;
+  });
   llvm::sort(all);
   all.erase(std::unique(all.begin(), all.end()), all.end());
   return all;

@@ -19,6 +19,7 @@
 #include "Extent.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "llvm/ADT/DenseSet.h"
 
 #include <deque>
 #include <map>
@@ -35,7 +36,8 @@ struct ElementExpression {
   enum Kind { Scalar, Constant, Element, Coordinate };
   Kind kind = Element;
   mlir::Type type;
-  /// Scalar: the op, and what it is applied to.
+  /// Scalar: the op, and what it is applied to. A value of an op with regions or several results
+  /// is not simple: nothing is known of it but what it depends on.
   mlir::Operation *op = nullptr;
   llvm::SmallVector<const ElementExpression *, 3> operands;
   /// Constant: of a float.
@@ -48,6 +50,9 @@ struct ElementExpression {
   unsigned coordinate = 0;
 
   bool is(llvm::StringRef name) const;
+  bool isSimple() const;
+  /// Whether it or something that it is computed from `isWanted`; each is asked once.
+  bool anyOf(llvm::function_ref<bool(const ElementExpression &)> isWanted) const;
   /// The number, of a constant.
   std::optional<double> getConstant() const;
   /// An element of a tensor, not a scalar of the program.
@@ -87,6 +92,9 @@ public:
   unsigned join(llvm::ArrayRef<unsigned> coordinates);
 
 private:
+  bool isSame(const ElementExpression &left, const ElementExpression &right,
+              llvm::DenseSet<std::pair<const ElementExpression *, const ElementExpression *>> &seen)
+      const;
   const ElementExpression *add(ElementExpression expression) {
     kept.push_back(std::move(expression));
     return &kept.back();

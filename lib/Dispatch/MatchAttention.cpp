@@ -160,13 +160,11 @@ bool AttentionRaiser::matchGuard() {
 
 /// The scores' product is in it.
 bool AttentionRaiser::isOfScores(const Expression &expression) {
-  if (expression.isElement()) {
-    auto op = expression.tensor.getDefiningOp<linalg::GenericOp>();
-    return op && tilewright::matchProduct(op) &&
-           llvm::is_contained(expression.coordinates, key);
-  }
-  return llvm::any_of(expression.operands,
-                      [&](const Expression *operand) { return isOfScores(*operand); });
+  return expression.anyOf([&](const Expression &part) {
+    auto op = part.isElement() ? part.tensor.getDefiningOp<linalg::GenericOp>()
+                               : linalg::GenericOp();
+    return op && tilewright::matchProduct(op) && llvm::is_contained(part.coordinates, key);
+  });
 }
 
 /// From what goes into the exponent inwards to the contraction.

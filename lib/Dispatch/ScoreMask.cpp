@@ -285,7 +285,9 @@ void ScoreMask::hide(const Expression &visible, bool isInverted, double hidden) 
           matchPattern(other->tensor, m_ConstantInt(&number)) && number.isOne())
         return hide(*visible.operands[1 - side], !isInverted, hidden);
     }
-  // All of several hide.
+  // All of several hide; one that the text has twice hides once.
+  if (!hiding.insert({&visible, isInverted, hidden}).second)
+    return;
   if (visible.is(isInverted ? "arith.ori" : "arith.andi")) {
     hide(*visible.operands[0], isInverted, hidden);
     return hide(*visible.operands[1], isInverted, hidden);
@@ -301,12 +303,21 @@ void ScoreMask::hide(const Expression &visible, bool isInverted, double hidden) 
 
 /// Nothing but zeros and -inf, which every type has.
 static bool isZeroOrInfinity(const Expression &term) {
-  if (std::optional<double> number = term.getConstant())
-    return *number == 0 || *number == -std::numeric_limits<double>::infinity();
-  bool isSelect = term.is("arith.select");
-  return (isSelect || term.is("arith.addf") || term.is("arith.extf") || term.is("arith.truncf")) &&
-         llvm::all_of(llvm::drop_begin(term.operands, isSelect),
-                      [](const Expression *operand) { return isZeroOrInfinity(*operand); });
+  llvm::SetVector<const Expression *> parts;
+  parts.insert(&term);
+  for (size_t next = 0; next < parts.size(); ++next) {
+    const Expression &part = *parts[next];
+    if (std::optional<double> number = part.getConstant()) {
+      if (*number != 0 && *number != -std::numeric_limits<double>::infinity())
+        return false;
+      continue;
+    }
+    bool isSelect = part.is("arith.select");
+    if (!isSelect && !part.is("arith.addf") && !part.is("arith.extf") && !part.is("arith.truncf"))
+      return false;
+    parts.insert_range(llvm::drop_begin(part.operands, isSelect));
+  }
+  return true;
 }
 
 void ScoreMask::add(const Expression &term) {
@@ -314,7 +325,8 @@ void ScoreMask::add(const Expression &term) {
     return;
   if (term.is("arith.truncf") && isZeroOrInfinity(term))
     return add(*term.operands[0]);
-  if (term.is("arith.addf")) {
+  // A sum of sums has more terms than ops: the second time that the text has one, it is a term.
+  if (term.is("arith.addf") && sums.insert(&term).second) {
     add(*term.operands[0]);
     return add(*term.operands[1]);
   }

@@ -18,6 +18,8 @@
 #include "ElementExpression.h"
 #include "tilewright/Support/Refusal.h"
 
+#include <set>
+
 namespace tilewright {
 
 /// A whole number that may depend on sizes that are not known: constant + sum of symbols,
@@ -92,6 +94,9 @@ private:
 
   ElementExpressions &expressions;
   unsigned key;
+  /// What has been taken apart.
+  std::set<std::tuple<const ElementExpression *, bool, double>> hiding;
+  llvm::SmallPtrSet<const ElementExpression *, 4> sums;
   llvm::SmallVector<Bound> bounds;
   llvm::SmallVector<Condition> conditions;
   llvm::SmallVector<const ElementExpression *> terms;

@@ -103,6 +103,8 @@ public:
 
   /// False where a part cannot be computed in a body of its own.
   bool collect(OpBuilder &b, const ElementExpression &expression) {
+    if (!collected.insert(&expression).second)
+      return true;
     if (expression.isElement() && !isWhole(expression)) {
       for (const ElementExpression *known : leaves)
         if (expressions.isSame(*known, expression))
@@ -118,7 +120,7 @@ public:
     if (expression.kind == ElementExpression::Coordinate)
       return expression.coordinate == kUnitCoordinate ||
              expressions.isAtom(expression.coordinate);
-    if (expression.kind == ElementExpression::Scalar && expression.op->getNumRegions())
+    if (expression.kind == ElementExpression::Scalar && !expression.isSimple())
       return false;
     return llvm::all_of(expression.operands, [&](const ElementExpression *operand) {
       return collect(b, *operand);
@@ -172,6 +174,7 @@ private:
   }
 
   const ElementExpressions &expressions;
+  llvm::SmallPtrSet<const ElementExpression *, 8> collected;
   SmallVector<const ElementExpression *> leaves;
   llvm::DenseMap<const ElementExpression *, Value> written;
 };

@@ -5,6 +5,9 @@
 // RUN: tilewright-compile %s --target=cuda:sm_90a --stop-after=configure -o - | FileCheck %s
 // RUN: tilewright-compile %s --target=cuda:sm_90a+multiprocessors=114 --stop-after=configure -o - | FileCheck %s --check-prefix=FEWER
 // RUN: tilewright-compile %s --target=cuda:sm_90a+multiprocessors=78 --stop-after=configure -o - | FileCheck %s --check-prefix=FEW
+// No cluster of two blocks is on a device of one multiprocessor at a time.
+// RUN: tilewright-compile %s --target=cuda:sm_90a+multiprocessors=1 --stop-after=configure -o - | FileCheck %s --check-prefix=ALONE
+// ALONE-LABEL: func.func private @whole_wave_matmul_0
 // RUN: not tilewright-compile %s --target=cuda:sm_90a+multiprocessors=0 -o - 2>&1 | FileCheck %s --check-prefix=NONE
 // NONE: 'multiprocessors' must be a number from 1 to 1024
 

@@ -122,7 +122,8 @@ std::string tilewright::adviseStream(const KernelInfo &info, LoweringConfigAttr 
   int64_t multiprocessors = multiprocessorsOf(target),
           blocks = blocksOf(config, multiprocessors),
           cluster = llvm::product_of(config.getCluster());
-  if (!work || work->steps < kMinExtentSteps ||
+  // A device that holds no whole cluster at a time shares nothing among several.
+  if (!work || blocks == 0 || work->steps < kMinExtentSteps ||
       double(work->tiles) > kMostUsed * double(llvm::alignTo(work->tiles, blocks)) ||
       !SharesAttr::whyNot(work->tiles, work->steps, blocks, kMostParts).empty())
     return "";

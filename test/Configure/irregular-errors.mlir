@@ -93,3 +93,30 @@ func.func private @Tiles(%x: tensor<4x?x1xf32>, %e: tensor<4x?x1xf32>, %s: tenso
   return %r#0, %r#1, %r#2 : tensor<4x?x1xf32>, tensor<?xi32>, tensor<?xf32>
 }
 }
+
+// -----
+
+// 2^65 threads are not none.
+#target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024}>
+module attributes {tilewright.target = #target,
+    tilewright.pins = {Warps = #tilewright.lowering_config<strategy = irregular, block = [1, 1, 32], warps = [1048576, 1048576, 1048576]>}} {
+func.func private @Warps(%x: tensor<4x?x1xf32>, %e: tensor<4x?x1xf32>) -> tensor<4x?x1xf32>
+    attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: 'warps' asks for more threads than a number holds}}
+  %r = tilewright.sort ins(%x : tensor<4x?x1xf32>) outs(%e : tensor<4x?x1xf32>) {dim = 1 : i64, runs} -> tensor<4x?x1xf32>
+  return %r : tensor<4x?x1xf32>
+}
+}
+
+// -----
+
+// A pin on the op is honoured or refused, too.
+#target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024}>
+module attributes {tilewright.target = #target} {
+func.func private @OnOp(%x: tensor<4x?x1xf32>, %e: tensor<4x?x1xf32>) -> tensor<4x?x1xf32>
+    attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: strategy streaming does not serve it; irregular does}}
+  %r = tilewright.sort ins(%x : tensor<4x?x1xf32>) outs(%e : tensor<4x?x1xf32>) {dim = 1 : i64, runs, tilewright.lowering_config = #tilewright.lowering_config<strategy = streaming, block = [7, 7, 7], warps = [1, 1, 1]>} -> tensor<4x?x1xf32>
+  return %r : tensor<4x?x1xf32>
+}
+}

@@ -100,7 +100,8 @@ OrRefusal<IrregularPlan> tilewright::planIrregular(Operation *op, LoweringConfig
   plan.subgroup = target.getFact("subgroup", 1);
   plan.threads = plan.subgroup;
   for (int64_t warps : config.getWarps())
-    plan.threads *= warps;
+    if (llvm::MulOverflow(plan.threads, warps, plan.threads))
+      return refuse(Refused::Threads, "'warps' asks for more threads than a number holds");
   if (plan.threads > target.getFact("max_threads", 1024))
     return refuse(Refused::Threads, "needs " + Twine(plan.threads) + " threads");
   auto lookBack = dyn_cast<ScanOp>(op);
@@ -216,7 +217,10 @@ static LoweringConfigAttr chooseConfig(Operation *op, TargetAttr target) {
 LogicalResult tilewright::configureIrregular(func::FuncOp kernel, Operation *op,
                                              bool listAll) {
   TargetAttr target = getTarget(kernel);
+  // A pin on the kernel stands before one on the op, as for other kernels.
   LoweringConfigAttr config = getPin(kernel);
+  if (!config)
+    config = op->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
   bool pinned = bool(config);
   if (!pinned)
     config = chooseConfig(op, target);
@@ -264,6 +268,10 @@ LogicalResult tilewright::configureIrregular(func::FuncOp kernel, Operation *op,
   std::string configText;
   llvm::raw_string_ostream(configText) << (pinned ? "config (pinned): " : "config: ")
                                        << Attribute(config);
-  kernel->setAttr(kExplainAttr, b.getStrArrayAttr({text, configText}));
+  SmallVector<Attribute> lines{b.getStringAttr(text)};
+  if (auto known = kernel->getAttrOfType<ArrayAttr>(kExplainAttr))
+    llvm::append_range(lines, known);
+  kernel->setAttr(kExplainAttr, b.getArrayAttr(lines));
+  addExplanation(kernel, configText);
   return success();
 }

@@ -11,6 +11,7 @@
 #include "tilewright/Dialect/Packed.h"
 #include "tilewright/Dialect/Rings.h"
 #include "tilewright/Dialect/Tilewright.h"
+#include "tilewright/Dialect/Tuning.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Builders.h"
@@ -56,6 +57,14 @@ void TilewrightDialect::initialize() {
       >();
 }
 
+static bool isTuningRecord(Attribute attr) {
+  auto record = dyn_cast<DictionaryAttr>(attr);
+  return record && record.getAs<StringAttr>("target") && record.getAs<IntegerAttr>("record") &&
+         record.getAs<DictionaryAttr>("problem") &&
+         record.getAs<DenseI64ArrayAttr>("shape") &&
+         isa_and_present<LoweringConfigAttr, StringAttr>(record.get("config"));
+}
+
 LogicalResult TilewrightDialect::verifyOperationAttribute(Operation *op,
                                                           NamedAttribute attr) {
   StringRef name = attr.getName();
@@ -84,6 +93,12 @@ LogicalResult TilewrightDialect::verifyOperationAttribute(Operation *op,
     if (identity && identity.size() != op->getNumResults() && op->getNumResults())
       return op->emitOpError() << "'" << name << "' has " << identity.size()
                                << " constants for " << op->getNumResults() << " results";
+  }
+  if (name == kTuningAttr) {
+    auto records = dyn_cast<ArrayAttr>(attr.getValue());
+    if (!records || !llvm::all_of(records, isTuningRecord))
+      return op->emitOpError() << "'" << name << "' must be an array of records: dictionaries of "
+                               << "'target', 'record', 'problem', 'shape' and 'config'";
   }
   if (name == kKernelAttr && !isa<FunctionOpInterface>(op))
     return op->emitOpError() << "'" << name << "' belongs on a function";

@@ -137,3 +137,9 @@ func.func private @too_much_work() attributes {a = #tilewright.shares<tiles = 10
 
 // expected-error @below {{there are no steps to share}}
 func.func private @no_steps() attributes {a = #tilewright.shares<tiles = 1, steps = 0, blocks = 1, parts = 1>}
+
+// -----
+
+// expected-error @below {{'tilewright.tuning' must be an array of records: dictionaries of 'target', 'record', 'problem', 'shape' and 'config'}}
+module attributes {tilewright.tuning = [{}]} {
+}

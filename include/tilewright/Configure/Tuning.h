@@ -5,10 +5,9 @@
 // used where a kernel has the same problem and nobody pinned a config.
 //
 //   module attributes {tilewright.tuning = [
-//       {target = "cuda:sm_80", record = 3 : i64, shape = array<i64: 512, 512,
-//       512>,
-//        problem = {op = "mulf,addf", layout = "ac,cb->ab", types =
-//        "f16,f16,f32->f32"}, config = #tilewright.lowering_config<…>}]}
+//       {target = "cuda:sm_80", record = 3 : i64, shape = array<i64: 512, 512, 512>,
+//        problem = {op = "mulf,addf", layout = "ac,cb->ab", types = "f16,f16,f32->f32"},
+//        config = #tilewright.lowering_config<…>}]}
 //
 // is what `tilewright-compile --tuning=FILE` reads. Once programs are cloned, a
 // program has the records for its target. `problem` says what is computed and
@@ -20,11 +19,10 @@
 
 #include "tilewright/Configure/KernelInfo.h"
 #include "tilewright/Dialect/Attention.h"
+#include "tilewright/Dialect/Tuning.h"
 
 namespace tilewright {
 
-/// Attribute of a module: array of records.
-inline constexpr llvm::StringLiteral kTuningAttr = "tilewright.tuning";
 /// Attribute of a kernel: its problem and shape, with `listConfigs`.
 inline constexpr llvm::StringLiteral kProblemAttr = "tilewright.problem";
 

@@ -407,13 +407,13 @@ LogicalResult tilewright::configureKernel(func::FuncOp kernel, bool listAll) {
     tuned = takeTuned(*info, target, explain);
   if (failed(tuned))
     return failure();
+  // A pin that is refused may be on an op that no strategy enumerates configs for.
+  if (pinned && failed(checkPinned(*info, target, explain)))
+    return failure();
   std::vector<Candidate> candidates;
   if ((!pinned && !*tuned) || listAll)
     candidates = listConfigs(*info, target);
-  if (pinned) {
-    if (failed(checkPinned(*info, target, explain)))
-      return failure();
-  } else if (!*tuned) {
+  if (!pinned && !*tuned) {
     if (candidates.empty() || candidates.front().refused)
       return info->getRoot()->emitOpError()
              << "no schedule fits " << target.getName() << ": "

@@ -46,7 +46,7 @@ bool CpuContraction::isAskedFor(const KernelLoops &loops, LoweringConfigAttr pin
 }
 
 bool CpuContraction::match(const KernelInfo &info, TargetAttr target) const {
-  return info.strategy == getName();
+  return info.strategy == getName() && info.getContraction(info.getRoot());
 }
 
 bool CpuContraction::accepts(const KernelInfo &info, LoweringConfigAttr config) const {

@@ -30,8 +30,8 @@ bool SimtContraction::isAskedFor(const KernelLoops &loops, LoweringConfigAttr pi
 
 bool SimtContraction::match(const KernelInfo &info, TargetAttr target) const {
   // Bytes that hold nibbles are multiplied by instructions only.
-  return ScheduleStrategy::match(info, target) &&
-         info.getContraction(info.root)->perElement == 1;
+  const Contraction *product = info.getContraction(info.root);
+  return ScheduleStrategy::match(info, target) && product && product->perElement == 1;
 }
 
 std::vector<LoweringConfigAttr>

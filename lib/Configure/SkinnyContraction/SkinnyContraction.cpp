@@ -31,8 +31,8 @@ bool SkinnyContraction::isAskedFor(const KernelLoops &loops, LoweringConfigAttr 
 
 bool SkinnyContraction::match(const KernelInfo &info, TargetAttr target) const {
   // Bytes that hold nibbles are multiplied by instructions only.
-  return ScheduleStrategy::match(info, target) &&
-         matchProduct(info.root)->perElement == 1;
+  std::optional<Contraction> product = matchProduct(info.root);
+  return ScheduleStrategy::match(info, target) && product && product->perElement == 1;
 }
 
 /// The larger operand, of which every element is read once.

@@ -17,11 +17,11 @@ using namespace mlir;
 using namespace tilewright;
 
 unsigned tilewright::longestLoop(const KernelInfo &info, ArrayRef<unsigned> loops) {
-  return *std::max_element(loops.begin(), loops.end(),
-                           [&](unsigned a, unsigned b) {
-                             return nominalExtent(info, a) <=
-                                    nominalExtent(info, b);
-                           });
+  unsigned longest = loops.front();
+  for (unsigned loop : loops)
+    if (nominalExtent(info, loop) >= nominalExtent(info, longest))
+      longest = loop; // the innermost of equals
+  return longest;
 }
 
 int64_t tilewright::rasterOf(const KernelInfo &info, unsigned m, unsigned n,

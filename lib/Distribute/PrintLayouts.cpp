@@ -38,10 +38,7 @@ static LogicalResult printBanks(memref::AllocOp alloc, raw_ostream &os,
       failed(type.getStridesAndOffset(strides, start)) ||
       llvm::is_contained(strides, ShapedType::kDynamic))
     return alloc.emitOpError() << "has no static layout to draw";
-  layout::Swizzle swizzle;
-  if (space.getSwizzle().size() == 3)
-    swizzle = {int(space.getSwizzle()[0]), int(space.getSwizzle()[1]),
-               int(space.getSwizzle()[2])};
+  layout::Swizzle swizzle = space.getElementSwizzle();
   int64_t rank = type.getRank();
   int64_t rows = rank >= 2 ? type.getDimSize(rank - 2) : 1;
   int64_t columns = rank >= 1 ? type.getDimSize(rank - 1) : 1;

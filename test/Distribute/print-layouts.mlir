@@ -24,6 +24,14 @@
 // CHECK-NEXT:    3 | 20 20 21 21 22 22 23 23 ...
 // CHECK-NEXT:  ...
 
+// Row 2 is moved by bit 7 of the offset, too.
+// CHECK:      kernel folded
+// CHECK:      shared memory memref<8x64xf16, #tilewright.shared<swizzle = [1, 3, 3, 4]>>, banks
+// CHECK-NEXT:    0 |  0  0  1  1  2  2  3  3 ...
+// CHECK-NEXT:    1 |  4  4  5  5  6  6  7  7 ...
+// CHECK-NEXT:    2 |  4  4  5  5  6  6  7  7 ...
+// CHECK-NEXT:    3 |  0  0  1  1  2  2  3  3 ...
+
 // ONE:      0 | 0:0/0 0:0/1 0:1/0 0:1/1 0:2/0
 // ONE-NEXT: 1 | 0:4/0 0:4/1 0:5/0
 // SHARED: 0 1 2 3 4 5 6 7
@@ -48,6 +56,16 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", 
     %s = memref.alloc() : memref<8x32xf16, #tilewright.shared<swizzle = [2, 3, 3]>>
     %v = vector.transfer_read %a[%c0, %c0], %pad {in_bounds = [true, true]} : memref<8x32xf16>, vector<8x32xf16>
     vector.transfer_write %v, %s[%c0, %c0] {in_bounds = [true, true]} : vector<8x32xf16>, memref<8x32xf16, #tilewright.shared<swizzle = [2, 3, 3]>>
+    return
+  }
+
+  func.func private @folded(%a: memref<8x64xf16>)
+      attributes {tilewright.kernel, tilewright.launch = #tilewright.launch<threads = 32, subgroup = 32, tiles = affine_map<() -> (1)>>} {
+    %c0 = arith.constant 0 : index
+    %pad = arith.constant 0.0 : f16
+    %s = memref.alloc() : memref<8x64xf16, #tilewright.shared<swizzle = [1, 3, 3, 4]>>
+    %v = vector.transfer_read %a[%c0, %c0], %pad {in_bounds = [true, true]} : memref<8x64xf16>, vector<8x64xf16>
+    vector.transfer_write %v, %s[%c0, %c0] {in_bounds = [true, true]} : vector<8x64xf16>, memref<8x64xf16, #tilewright.shared<swizzle = [1, 3, 3, 4]>>
     return
   }
 }

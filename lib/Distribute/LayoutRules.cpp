@@ -355,8 +355,11 @@ tilewright::simtAccumulator(MmaOp op, const ThreadRange &threads) {
   LoweringConfigAttr config = getConfig(op);
   if (config)
     warps = warpsPerDim(op, config);
-  if (warps.empty() || llvm::product_of(warps) != threads.warps)
+  if (warps.empty())
     warps = spreadAll(threads.warps, left);
+  else if (llvm::product_of(warps) != threads.warps)
+    return op.emitOpError() << "has " << threads.warps << " warps, but the lowering config has "
+                            << llvm::product_of(warps) << " of them along its result";
   for (int64_t dim = 0; dim < rank; ++dim)
     left[dim] = std::max<int64_t>(1, left[dim] / warps[dim]);
 

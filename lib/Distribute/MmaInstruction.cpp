@@ -66,10 +66,9 @@ static FailureOr<Shape> shapeOf(MmaOp op) {
   return shape;
 }
 
-/// Warps along m and n: the config's, or as square as they fit.
-static std::pair<int64_t, int64_t> warpGrid(MmaOp op, const Shape &shape,
-                                            const MatrixInstruction &instruction,
-                                            int64_t warps) {
+/// Warps along m and n: the config's, or as square as they fit where it says nothing of them.
+static FailureOr<std::pair<int64_t, int64_t>>
+warpGrid(MmaOp op, const Shape &shape, const MatrixInstruction &instruction, int64_t warps) {
   auto func = op->getParentOfType<FunctionOpInterface>();
   auto config = func ? func->getAttrOfType<LoweringConfigAttr>(kConfigAttr)
                      : LoweringConfigAttr();
@@ -87,12 +86,15 @@ static std::pair<int64_t, int64_t> warpGrid(MmaOp op, const Shape &shape,
   };
   int64_t m = perLoop(shape.cm), n = perLoop(shape.cn);
   if (m * n == warps)
-    return {m, n};
+    return std::pair(m, n);
+  if (m && n)
+    return op.emitOpError() << "has " << warps << " warps, but the lowering config has " << m
+                            << " x " << n << " of them";
   m = 1;
   while (warps % (m * 2) == 0 && shape.m % (m * 2 * instruction.m) == 0 &&
          m * 2 * m * 2 <= warps * 2)
     m *= 2;
-  return {m, warps / m};
+  return std::pair(m, warps / m);
 }
 
 FailureOr<MmaLayouts>
@@ -123,9 +125,10 @@ tilewright::instructionLayouts(MmaOp op, const ThreadRange &threads) {
       name += kTransposedSuffix.str();
     return layout::cooperativeMatrix(name, {rows, columns}, threads.lanes);
   };
-  int64_t warpsM, warpsN;
-  std::tie(warpsM, warpsN) =
-      warpGrid(op, *shape, *instruction, threads.warps);
+  auto warpsAlong = warpGrid(op, *shape, *instruction, threads.warps);
+  if (failed(warpsAlong))
+    return failure();
+  auto [warpsM, warpsN] = *warpsAlong;
   if (shape->m % (instruction->m * warpsM) ||
       shape->n % (instruction->n * warpsN) || shape->k % instruction->k)
     return op.emitOpError() << "tile " << shape->m << "x" << shape->n << "x"
@@ -188,9 +191,10 @@ LogicalResult ThreadCode::multiplyByInstruction(MmaOp op) {
   if (failed(instruction) || failed(shape) || failed(layouts) || failed(a) ||
       failed(bRegisters) || failed(acc))
     return failure();
-  int64_t warpsM, warpsN;
-  std::tie(warpsM, warpsN) =
-      warpGrid(op, *shape, *instruction, threads.warps);
+  auto warpsAlong = warpGrid(op, *shape, *instruction, threads.warps);
+  if (failed(warpsAlong))
+    return failure();
+  auto [warpsM, warpsN] = *warpsAlong;
   int64_t repeatM = shape->m / (instruction->m * warpsM),
           repeatN = shape->n / (instruction->n * warpsN),
           repeatK = shape->k / instruction->k;

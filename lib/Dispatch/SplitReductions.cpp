@@ -289,19 +289,19 @@ struct SplitReductionsPass
         (void)splitReduction(rewriter, op, *split);
         continue;
       }
+      auto config = op->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
+      if (config && config.getSplits() > 1) {
+        op.emitOpError() << "the pinned lowering config asks for " << config.getSplits()
+                         << " 'splits' but " << split.why().str();
+        signalPassFailure();
+        continue;
+      }
       if (!standsAlone(op))
         continue;
       if (auto guarded = chooseGuardedSplit(
               cast<linalg::LinalgOp>(op.getOperation()), target)) {
         rewriter.setInsertionPoint(op);
         splitReductionGuarded(rewriter, op, *guarded);
-        continue;
-      }
-      auto config = op->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
-      if (config && config.getSplits() > 1) {
-        op.emitOpError() << "the pinned lowering config asks for " << config.getSplits()
-                         << " 'splits' but " << split.why().str();
-        signalPassFailure();
       }
     }
   }

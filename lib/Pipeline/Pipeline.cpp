@@ -70,9 +70,16 @@ LogicalResult tilewright::pipelineLoops(func::FuncOp kernel) {
     return success();
   SmallVector<scf::ForOp> loops;
   kernel.walk([&](scf::ForOp loop) { loops.push_back(loop); });
+  bool hasPipelined = false;
   for (scf::ForOp loop : loops)
-    if (std::optional<LoopParts> parts = findLoopParts(loop))
+    if (std::optional<LoopParts> parts = findLoopParts(loop)) {
       pipelineLoop(kernel, config, loop, *parts);
+      hasPipelined = true;
+    }
+  if (!hasPipelined)
+    addExplanation(kernel, "no loop to pipeline: 'stages' = " + Twine(config.getStages()) +
+                               " makes no difference where none copies tiles into shared "
+                               "memory in several steps");
   return success();
 }
 

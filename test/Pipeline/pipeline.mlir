@@ -37,6 +37,24 @@ func.func private @matmul(%a: memref<512x64xf32>, %b: memref<512x64xf32>, %init:
   return %r : vector<64x64xf32>
 }
 
+// One step: there is nothing to load ahead of.
+// CHECK-LABEL: @one_step
+// CHECK-SAME: tilewright.explain = ["no loop to pipeline: 'stages' = 2 makes no difference where none copies tiles into shared memory in several steps"]
+func.func private @one_step(%a: memref<16x64xf32>, %b: memref<16x64xf32>, %init: vector<64x64xf32>) -> vector<64x64xf32>
+    attributes {tilewright.kernel, tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, stages = 2>} {
+  %c0 = arith.constant 0 : index
+  %pad = arith.constant 0.0 : f32
+  %sa = memref.alloc() : memref<16x64xf32, #tilewright.shared>
+  %sb = memref.alloc() : memref<16x64xf32, #tilewright.shared>
+  %va = vector.transfer_read %a[%c0, %c0], %pad {in_bounds = [true, true]} : memref<16x64xf32>, vector<16x64xf32>
+  %vb = vector.transfer_read %b[%c0, %c0], %pad {in_bounds = [true, true]} : memref<16x64xf32>, vector<16x64xf32>
+  vector.transfer_write %va, %sa[%c0, %c0] {in_bounds = [true, true]} : vector<16x64xf32>, memref<16x64xf32, #tilewright.shared>
+  vector.transfer_write %vb, %sb[%c0, %c0] {in_bounds = [true, true]} : vector<16x64xf32>, memref<16x64xf32, #tilewright.shared>
+  gpu.barrier
+  %n = tilewright.mma %sa, %sb, %init {maps = [#a, #b, #c]} : memref<16x64xf32, #tilewright.shared>, memref<16x64xf32, #tilewright.shared>, vector<64x64xf32>
+  return %n : vector<64x64xf32>
+}
+
 // What is computed from loaded values waits behind the product.
 // CHECK-LABEL: @computed
 // CHECK: scf.if

@@ -44,6 +44,13 @@ StringRef tilewright::nameOp(Operation *op) {
   return written.empty() ? op->getName().getStringRef() : written;
 }
 
+std::string tilewright::nameOpAndLine(Operation *op) {
+  std::string name = nameOp(op).str();
+  if (auto line = op->getLoc()->findInstanceOf<FileLineColLoc>())
+    name += " (line " + std::to_string(line.getLine()) + ")";
+  return name;
+}
+
 StringRef tilewright::getWrittenName(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     // The user's own has a name of its own.

@@ -118,9 +118,7 @@ void tilewright::callBlas(func::FuncOp func, StringRef library) {
       rewrite(op, *call, library);
       continue;
     }
-    auto line = op.getLoc()->findInstanceOf<FileLineColLoc>();
-    addExplanation(func, nameOp(op) + (line ? " (line " + Twine(line.getLine()) + ")" : Twine()) +
-                             " does not go to '" + library + "': " + call.why().str());
+    addExplanation(func, nameOpAndLine(op) + " does not go to '" + library + "': " + call.why().str());
   }
 }
 

@@ -18,6 +18,7 @@
 //   %r = tensor.extract_slice %e [0, 0, 0] [32, 7, 7] [1, 1, 1]
 
 #include "tilewright/Dialect/Padding.h"
+#include "tilewright/Dialect/UserNames.h"
 #include "tilewright/Dialect/Windows.h"
 #include "tilewright/Dispatch/Dispatch.h"
 #include "tilewright/Dispatch/Groups.h"
@@ -241,8 +242,12 @@ struct FlattenWindowsPass
         convolutions.push_back(*it);
     });
     IRRewriter rewriter(&getContext());
-    for (const Convolution &it : convolutions)
+    for (const Convolution &it : convolutions) {
+      addExplanation(getOperation(),
+                     nameOpAndLine(it.op) + ": the rows of the padded image are one row, as they "
+                                            "are shorter than a vector");
       flatten(rewriter, it);
+    }
   }
 };
 } // namespace

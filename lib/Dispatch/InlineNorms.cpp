@@ -84,6 +84,9 @@ struct InlineNormsPass : public tilewright::impl::InlineNormsPassBase<InlineNorm
   }
 
   static void inlineCall(func::FuncOp func, func::CallOp call) {
+    addExplanation(call->getParentOfType<func::FuncOp>(),
+                   "the norm @" + func.getSymName() + " is written where a product reads it, "
+                   "whose kernel may compute it");
     OpBuilder b(call);
     IRMapping mapping;
     mapping.map(func.getArguments(), call.getOperands());

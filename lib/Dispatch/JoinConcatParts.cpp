@@ -15,6 +15,7 @@
 // Its kernel writes both windows (tilewright-place-windows). What is put together only to be put
 // into another tensor is put there at once, part by part.
 
+#include "tilewright/Dialect/UserNames.h"
 #include "tilewright/Dialect/Windows.h"
 #include "tilewright/Dispatch/Dispatch.h"
 
@@ -193,6 +194,9 @@ static void join(RewriterBase &b, ArrayRef<linalg::GenericOp> parts,
   Operation *latest = parts.front(); // all operands are there
   for (linalg::GenericOp part : parts)
     latest = latest->isBeforeInBlock(part) ? part.getOperation() : latest;
+  addExplanation(latest->getParentOfType<func::FuncOp>(),
+                 nameOpAndLine(parts.front()) + ": one op computes " + Twine(parts.size()) +
+                     " parts of a concatenation, which read the same");
   b.setInsertionPoint(latest);
   linalg::GenericOp joined = createJoined(b, parts);
   for (auto [number, insert] : llvm::enumerate(inserts)) {

@@ -26,6 +26,7 @@
 
 #include "tilewright/Analysis/Instructions.h"
 #include "tilewright/Dialect/Padding.h"
+#include "tilewright/Dialect/UserNames.h"
 #include "tilewright/Dialect/Windows.h"
 #include "tilewright/Dispatch/Dispatch.h"
 
@@ -242,6 +243,9 @@ struct PadChannelsPass : public tilewright::impl::PadChannelsPassBase<PadChannel
     });
     OpBuilder b(&getContext());
     for (const Convolution &it : convolutions) {
+      addExplanation(getOperation(), nameOpAndLine(it.op) + ": the image is copied, padded to " +
+                                         Twine(it.wide) + " channels from " + Twine(it.channels) +
+                                         ", so that windows are aligned");
       b.setInsertionPoint(it.op);
       it.windows->set(widenWindows(b, it));
       it.filter->set(widenFilter(b, it));

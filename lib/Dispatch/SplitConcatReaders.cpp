@@ -15,6 +15,7 @@
 
 #include "Concats.h"
 
+#include "tilewright/Dialect/UserNames.h"
 #include "tilewright/Dispatch/Dispatch.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -252,7 +253,11 @@ void tilewright::splitConcatReaders(RewriterBase &b, tensor::InsertSliceOp last)
     auto op = cast<linalg::GenericOp>(reader);
     OpOperand &use = op->getOpOperand(number);
     Concat concat = *matchConcat(use.get());
-    (void)Splitter(b, op, *loopAlong(op, use, concat.dim), concat.step).run(use, concat);
+    auto func = op->getParentOfType<func::FuncOp>();
+    std::string name = nameOpAndLine(op);
+    if (succeeded(Splitter(b, op, *loopAlong(op, use, concat.dim), concat.step).run(use, concat)))
+      addExplanation(func, name + ": each part of the concatenation that it reads is read by an op "
+                                  "of its own");
   }
 }
 

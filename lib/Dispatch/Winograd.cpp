@@ -343,10 +343,7 @@ struct WinogradPass : tilewright::impl::WinogradPassBase<WinogradPass> {
       OrRefusal<Convolution> conv = matchConvolution(op);
       if (!conv && conv.why().getKind() == Refused::Unrelated)
         continue;
-      auto line = op.getLoc()->findInstanceOf<FileLineColLoc>();
-      std::string name = nameOp(op).str();
-      if (line)
-        name += " (line " + std::to_string(line.getLine()) + ")";
+      std::string name = nameOpAndLine(op);
       addExplanation(func,
                      conv ? name + " is computed by Winograd's F(2 x 2, 3 x 3)"
                           : name + " is not computed by Winograd's method: " + conv.why().str());

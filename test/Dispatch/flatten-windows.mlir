@@ -7,6 +7,7 @@
 // CHECK-DAG: #[[FILTER:.*]] = affine_map<(d0, d1, d2, d3, d4) -> (d0, d2, d3, d4)>
 // CHECK-DAG: #[[RESULT:.*]] = affine_map<(d0, d1, d2, d3, d4) -> (d0, d1)>
 // CHECK-LABEL: func.func @Narrow
+// CHECK-SAME: tilewright.explain = ["linalg.generic (line {{[0-9]+}}): the rows of the padded image are one row, as they are shorter than a vector"]
 // CHECK: %[[P:.*]] = tensor.pad %{{.*}} low[0, 1, 1] high[0, 2, 1]
 // CHECK: tensor<64x7x7xf32> to tensor<64x10x9xf32>
 // CHECK: %[[L:.*]] = tensor.collapse_shape %[[P]] {{\[\[}}0], [1, 2]] : tensor<64x10x9xf32> into tensor<64x90xf32>
@@ -18,6 +19,7 @@
 // CHECK: return %[[R]]
 // 14 of 16 lanes are as many as 16-element rows of the padded image leave.
 // CHECK-LABEL: func.func @Wide
+// CHECK-NOT: tilewright.explain
 // CHECK: tilewright.im2col %{{.*}} : tensor<64x16x16xf32> to tensor<64x14x3x14x3xf32>
 // What a stride picks does not lie side by side.
 // CHECK-LABEL: func.func @Strided

@@ -11,6 +11,7 @@
 // CHECK-LABEL: func.func private @norm
 // CHECK-LABEL: func.func @main(
 // CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<8x16xf32>
+// CHECK-SAME: tilewright.explain = ["the norm @norm is written where a product reads it, whose kernel may compute it"]
 // CHECK: %[[S:.*]] = linalg.generic {{.*}}"reduction"{{.*}} ins(%[[X]] :
 // CHECK: %[[R:.*]] = linalg.generic {{.*}} ins(%[[X]], %[[S]] :
 // CHECK: %[[P:.*]] = linalg.generic {{.*}} ins(%[[R]], %{{.*}} :

@@ -1,6 +1,7 @@
 // RUN: tilewright-opt %s -pass-pipeline='builtin.module(func.func(tilewright-join-concat-parts))' -split-input-file | FileCheck %s
 
 // CHECK-LABEL: func @PartsOfTheSameInputs
+// CHECK-SAME: tilewright.explain = ["linalg.generic (line {{[0-9]+}}): one op computes 2 parts of a concatenation, which read the same"]
 // CHECK: %[[Y:.*]]:2 = linalg.generic {{.*}} ins(%arg0, %arg1, %arg1, %arg0 :
 // CHECK: arith.subf
 // CHECK: arith.addf
@@ -49,6 +50,7 @@ func.func @APartThatIsThereTwice(%a: tensor<8xf32>) -> tensor<16xf32> {
 // -----
 
 // CHECK-LABEL: func @PartsOfOtherInputsStay
+// CHECK-NOT: tilewright.explain
 // CHECK-NOT: :2 = linalg.generic
 #id = affine_map<(i) -> (i)>
 func.func @PartsOfOtherInputsStay(%a: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<16xf32> {

@@ -4,7 +4,8 @@
 // four channels at multiples of 16.
 // CHECK-DAG: #[[MAP:.*]] = affine_map<(d0, d1, d2, d3, d4) -> (d0, d1 * 2 + d2, d3 * 8 + d4)>
 // CHECK-LABEL: func.func @Stem
-// CHECK-SAME: %[[X:.*]]: tensor<32x224x224x3xf16>, %[[F:.*]]: tensor<7x7x3x64xf16>
+// CHECK-SAME: %[[X:.*]]: tensor<32x224x224x3xf16>, %[[F:[^:]*]]: tensor<7x7x3x64xf16>
+// CHECK-SAME: tilewright.explain = ["linalg.generic (line {{[0-9]+}}): the image is copied, padded to 4 channels from 3, so that windows are aligned"]
 // CHECK: %[[P:.*]] = tensor.pad %[[X]] low[0, 3, 3, 0] high[0, 2, 2, 1]
 // CHECK: tensor<32x224x224x3xf16> to tensor<32x229x229x4xf16>
 // CHECK: %[[L:.*]] = tensor.collapse_shape %[[P]] {{\[\[}}0], [1], [2, 3]] : tensor<32x229x229x4xf16> into tensor<32x229x916xf16>

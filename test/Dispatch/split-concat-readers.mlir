@@ -1,6 +1,7 @@
 // RUN: tilewright-opt %s -pass-pipeline='builtin.module(func.func(tilewright-split-concat-readers))' -split-input-file | FileCheck %s
 
 // CHECK-LABEL: func @PartsAreReadAndWritten
+// CHECK-SAME: tilewright.explain = ["linalg.generic (line {{[0-9]+}}): each part of the concatenation that it reads is read by an op of its own"]
 // CHECK-DAG: %[[X0:.*]] = tensor.extract_slice %arg0[0, 0] [4, 8] [1, 1]
 // CHECK-DAG: %[[X1:.*]] = tensor.extract_slice %arg0[0, 8] [4, 8] [1, 1]
 // CHECK: %[[Y0:.*]] = linalg.generic {{.*}} ins(%[[X0]], %arg1, %arg3 :
@@ -56,6 +57,7 @@ func.func @CoordinatesAndUnitDims(%a: tensor<1x3xi64>, %b: tensor<1x5xi64>) -> t
 // -----
 
 // CHECK-LABEL: func @AnotherNeedsTheWhole
+// CHECK-NOT: tilewright.explain
 // CHECK: linalg.generic {{.*}} ins(%{{.*}} : tensor<16xf32>)
 #id = affine_map<(i) -> (i)>
 func.func @AnotherNeedsTheWhole(%a: tensor<8xf32>, %b: tensor<8xf32>) -> (tensor<16xf32>, tensor<16xf32>) {

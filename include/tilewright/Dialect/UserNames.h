@@ -32,6 +32,9 @@ llvm::StringRef getWrittenOp(mlir::Location loc);
 /// The op as the user wrote it, or as it is now.
 llvm::StringRef nameOp(mlir::Operation *op);
 
+/// The same and where it was written: "linalg.matmul (line 12)".
+std::string nameOpAndLine(mlir::Operation *op);
+
 /// What the user calls `value`, "%x", through casts, slices and reshapes; empty
 /// where unknown.
 llvm::StringRef getWrittenName(mlir::Value value);

@@ -106,7 +106,9 @@ static void rewrite(linalg::GenericOp op, const Call &call, StringRef library) {
   op->erase();
 }
 
-void tilewright::callBlas(func::FuncOp func, StringRef library) {
+/// Makes calls of `library` of the products that it has a function for, and says of the
+/// others why not.
+static void callBlas(func::FuncOp func, StringRef library) {
   SmallVector<linalg::GenericOp> products;
   func.walk([&](linalg::GenericOp op) {
     if (op.hasPureTensorSemantics() && matchProduct(op))

@@ -52,7 +52,8 @@ bool tilewright::runsOnHost(OperationName name) {
              name.getDialect());
 }
 
-LogicalResult tilewright::checkHostOp(Operation *op) {
+/// Emits an error and fails if the host cannot run `op`.
+static LogicalResult checkHostOp(Operation *op) {
   if (isa<linalg::LinalgOp>(op))
     return op->emitOpError("is in no kernel; only ops on tensors are compiled");
   if (isKnownToHost(op->getName()))

@@ -160,7 +160,8 @@ static std::optional<Window> windowIn(Builder &b, tensor::InsertSliceOp outer,
   return window;
 }
 
-void tilewright::insertPartsOfParts(RewriterBase &b, tensor::InsertSliceOp outer) {
+/// Puts the parts of what `outer` puts into a tensor there one by one, where nobody else reads it.
+static void insertPartsOfParts(RewriterBase &b, tensor::InsertSliceOp outer) {
   SmallVector<tensor::InsertSliceOp> inner;
   SmallVector<Window> places;
   Value whole = outer.getSource();
@@ -207,7 +208,9 @@ static void join(RewriterBase &b, ArrayRef<linalg::GenericOp> parts,
     b.eraseOp(part);
 }
 
-void tilewright::joinConcatParts(RewriterBase &b, tensor::InsertSliceOp last) {
+/// Lets one op compute the parts that are put into a tensor by `last` and the insertions in front
+/// of it.
+static void joinConcatParts(RewriterBase &b, tensor::InsertSliceOp last) {
   SmallVector<tensor::InsertSliceOp> inserts{last};
   while (auto before = inserts.back().getDest().getDefiningOp<tensor::InsertSliceOp>()) {
     if (getInsertionRoot(last) == before.getResult() || !before->hasOneUse() ||

@@ -197,7 +197,9 @@ static bool acceptsWindow(OpOperand &use) {
   return slice && insert && isSameWindow(slice, insert);
 }
 
-void tilewright::materializeWindows(func::FuncOp func) {
+/// Copies windows of tensors where kernels cannot use them in place; see
+/// tilewright-materialize-windows.
+static void materializeWindows(func::FuncOp func) {
   OpBuilder b(func.getContext());
   func.walk([&](Operation *op) {
     b.setInsertionPoint(op);

@@ -150,7 +150,9 @@ static OrRefusal<linalg::GenericOp> pack(RewriterBase &b, linalg::GenericOp op,
   return packed;
 }
 
-void tilewright::packInt4Products(func::FuncOp func) {
+/// Leaves the bytes of i4 operands whole where a matrix instruction multiplies them
+/// so.
+static void packInt4Products(func::FuncOp func) {
   TargetAttr target = getTarget(func);
   if (!target || !target.getFacts().contains("mma") ||
       target.getFact("subgroup", 1) <= 1)

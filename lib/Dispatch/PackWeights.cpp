@@ -208,7 +208,9 @@ static bool joinsColumns(tensor::CollapseShapeOp collapse) {
                       [](const ReassociationIndices &group) { return group.size() == 1; });
 }
 
-bool tilewright::packWeights(func::FuncOp func, int64_t vectorBytes) {
+/// Stores constant weights of products in strips, as wide as two vectors of
+/// `vectorBytes`; true if there are any.
+static bool packWeights(func::FuncOp func, int64_t vectorBytes) {
   IRRewriter rewriter(func.getContext());
   int64_t products = 0;
   for (auto op : llvm::to_vector(func.getBody().front().getOps<linalg::GenericOp>()))

@@ -239,7 +239,9 @@ static bool findReaders(Value value, SmallVectorImpl<OpOperand *> &readers) {
   return true;
 }
 
-void tilewright::splitConcatReaders(RewriterBase &b, tensor::InsertSliceOp last) {
+/// Lets elementwise ops read the parts of the concatenation that ends with `last`, if all that
+/// read it can.
+static void splitConcatReaders(RewriterBase &b, tensor::InsertSliceOp last) {
   SmallVector<OpOperand *> readers;
   if (!matchConcat(last.getResult()) || !findReaders(last.getResult(), readers))
     return;

@@ -419,7 +419,9 @@ static linalg::GenericOp fuseProducers(RewriterBase &b, linalg::GenericOp op) {
   return op;
 }
 
-void tilewright::splitMarked(RewriterBase &b, linalg::GenericOp op, TargetAttr target) {
+/// Cuts a reduction that is marked `tilewright.associative` into parts, or says why it
+/// takes its terms one by one.
+static void splitMarked(RewriterBase &b, linalg::GenericOp op, TargetAttr target) {
   auto leave = [&](const Refusal &why) {
     op.emitRemark() << "takes its terms one by one, though it is marked '" << kAssociativeAttr
                     << "': " << why.str();

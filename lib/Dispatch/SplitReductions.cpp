@@ -75,7 +75,9 @@ static Value createParts(OpBuilder &b, Location loc, Value init,
   return linalg::FillOp::create(b, loc, neutral, empty).getResult(0);
 }
 
-linalg::GenericOp tilewright::splitReduction(RewriterBase &rewriter,
+/// Replaces `op` by one that computes partial results and one that combines
+/// them, as `split` says; returns the former. `matchCombiners(op)` is not empty.
+static linalg::GenericOp splitReduction(RewriterBase &rewriter,
                                              linalg::GenericOp op,
                                              const Split &split) {
   Location loc = op.getLoc();
@@ -184,7 +186,8 @@ static Value tilesOf(OpBuilder &b, Location loc, Value extent, int64_t tile) {
   return b.createOrFold<arith::DivUIOp>(loc, up, size);
 }
 
-void tilewright::splitReductionGuarded(RewriterBase &rewriter,
+/// Replaces `op` by a choice at run time between the split op and the whole one.
+static void splitReductionGuarded(RewriterBase &rewriter,
                                        linalg::GenericOp op,
                                        const GuardedSplit &guarded) {
   Location loc = op.getLoc();

@@ -62,7 +62,9 @@ static OpOperand *findUpdated(linalg::GenericOp op) {
   return found;
 }
 
-void tilewright::updateInPlace(RewriterBase &rewriter, linalg::GenericOp op) {
+/// Makes the input that the result of an elementwise op replaces in memory its
+/// destination, if there is one.
+static void updateInPlace(RewriterBase &rewriter, linalg::GenericOp op) {
   OpOperand *updated = findUpdated(op);
   if (!updated)
     return;

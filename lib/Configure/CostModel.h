@@ -10,6 +10,7 @@
 #ifndef TILEWRIGHT_LIB_CONFIGURE_COSTMODEL_H
 #define TILEWRIGHT_LIB_CONFIGURE_COSTMODEL_H
 
+#include "tilewright/Configure/Splits.h"
 #include "tilewright/Configure/TilePlan.h"
 
 namespace tilewright {
@@ -51,8 +52,6 @@ int64_t estimateScratch(const KernelInfo &info, LoweringConfigAttr config,
 void recordPlan(mlir::func::FuncOp kernel, LoweringConfigAttr config, int64_t threads,
                 int64_t copyThreads, int64_t sharedBytes, int64_t registers);
 
-/// Multiprocessors of the target's chip, which launches are to fill.
-int64_t multiprocessorsOf(TargetAttr target);
 /// Registers that each thread of a block of so many can have: what a multiprocessor holds,
 /// and what an instruction can name.
 int64_t registerLimit(TargetAttr target, int64_t threads);

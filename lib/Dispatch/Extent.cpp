@@ -6,17 +6,11 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/Matchers.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 
 using namespace mlir;
 using namespace tilewright;
-
-static std::optional<int64_t> constantOf(Value value) {
-  APInt number;
-  return matchPattern(value, m_ConstantInt(&number)) ? std::optional(number.getSExtValue())
-                                                     : std::nullopt;
-}
 
 /// `extent` times `factor`, or null where that is more than 64 bits.
 static std::optional<Extent> multiply(Extent extent, int64_t factor) {
@@ -33,7 +27,7 @@ static std::optional<Extent> seeThrough(Operation *op) {
     // Where a size is below zero.
     auto compare = select.getCondition().getDefiningOp<arith::CmpIOp>();
     if (!compare || compare.getPredicate() != arith::CmpIPredicate::slt ||
-        constantOf(compare.getRhs()) != 0)
+        getConstantIntValue(compare.getRhs()) != 0)
       return {};
     Extent compared = extentOf(compare.getLhs());
     bool isSize = compared.factor > 0 && (!compared.root || compared.dim >= 0);
@@ -41,13 +35,13 @@ static std::optional<Extent> seeThrough(Operation *op) {
   }
   if (auto multiplied = dyn_cast<arith::MulIOp>(op)) {
     for (unsigned side : {0, 1})
-      if (auto factor = constantOf(op->getOperand(side)))
+      if (auto factor = getConstantIntValue(op->getOperand(side)))
         return multiply(extentOf(op->getOperand(1 - side)), *factor);
     return {};
   }
   if (isa<arith::DivSIOp, arith::DivUIOp, arith::FloorDivSIOp>(op)) {
     Extent extent = extentOf(op->getOperand(0));
-    auto divisor = constantOf(op->getOperand(1));
+    auto divisor = getConstantIntValue(op->getOperand(1));
     if (!divisor || *divisor <= 0 || extent.factor % *divisor != 0)
       return {};
     extent.factor /= *divisor;
@@ -66,7 +60,7 @@ static std::optional<Extent> seeThrough(Operation *op) {
 }
 
 Extent tilewright::extentOf(Value number) {
-  if (auto constant = constantOf(number))
+  if (auto constant = getConstantIntValue(number))
     return {*constant, {}, -1};
   Operation *op = number.getDefiningOp();
   if (auto dim = dyn_cast_or_null<tensor::DimOp>(op))

@@ -55,6 +55,11 @@ bool tilewright::isOnlyInit(linalg::FillOp fill) {
   });
 }
 
+bool tilewright::readsOutsideInit(linalg::LinalgOp op, OpOperand &init) {
+  auto fill = init.get().getDefiningOp<linalg::FillOp>();
+  return readsInit(op, init) && !(fill && isOnlyInit(fill));
+}
+
 /// True if the inputs alone tell every loop's extent; needed of ops whose result
 /// is not a result of the kernel.
 static bool extentsFollowFromInputs(linalg::LinalgOp op) {
@@ -426,11 +431,9 @@ Refusal tilewright::tryFuseProducers(Group &group, Group &producer, linalg::Lina
   for (linalg::LinalgOp member : producer.ops) {
     if (isa<linalg::FillOp>(member.getOperation()) || gathers(member))
       return unrelated();
-    for (OpOperand &init : member.getDpsInitsMutable()) {
-      auto fill = init.get().getDefiningOp<linalg::FillOp>();
-      if (readsInit(member, init) && !(fill && isOnlyInit(fill)))
+    for (OpOperand &init : member.getDpsInitsMutable())
+      if (readsOutsideInit(member, init))
         return unrelated();
-    }
     for (OpOperand &use : member->getUses()) {
       if (producer.contains(use.getOwner()))
         continue;

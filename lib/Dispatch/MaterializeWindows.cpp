@@ -17,6 +17,7 @@
 // memref with strides, unless a structured op computes it for this alone: then
 // its kernel writes there.
 
+#include "Kernels.h"
 #include "tilewright/Dialect/Attention.h"
 #include "tilewright/Dialect/Irregular.h"
 #include "tilewright/Dialect/Padding.h"
@@ -38,11 +39,7 @@ namespace tilewright {
 static Value createCopy(OpBuilder &b, Location loc, Value value,
                         const Twine &reason) {
   auto type = cast<RankedTensorType>(value.getType());
-  SmallVector<Value> sizes;
-  for (int64_t dim = 0; dim < type.getRank(); ++dim)
-    if (type.isDynamicDim(dim))
-      sizes.push_back(tensor::DimOp::create(b, loc, value, dim));
-  Value empty = tensor::EmptyOp::create(b, loc, type, sizes);
+  Value empty = createEmptyLike(b, loc, value);
   SmallVector<AffineMap> maps(2, b.getMultiDimIdentityMap(type.getRank()));
   SmallVector<utils::IteratorType> loops(type.getRank(),
                                          utils::IteratorType::parallel);
@@ -70,13 +67,6 @@ static linalg::LinalgOp soleProducer(Value value, Operation *user,
   return op;
 }
 
-/// True if the init holds elements that the op starts from, rather than a fill
-/// that its kernel repeats.
-static bool startsFrom(linalg::LinalgOp op, OpOperand &init) {
-  auto fill = init.get().getDefiningOp<linalg::FillOp>();
-  return readsInit(op, init) && !(fill && isOnlyInit(fill));
-}
-
 static bool isDefinedBefore(Value value, Operation *op) {
   Operation *def = value.getDefiningOp();
   Operation *above = def ? op->getBlock()->findAncestorOpInBlock(*def) : nullptr;
@@ -101,7 +91,7 @@ static bool isComputedInPlace(tensor::InsertSliceOp insert) {
   linalg::LinalgOp op = soleProducer(insert.getSource(), insert, init);
   if (!op)
     return false;
-  if (startsFrom(op, *init)) {
+  if (readsOutsideInit(op, *init)) {
     auto slice = init->get().getDefiningOp<tensor::ExtractSliceOp>();
     return slice && isSameWindow(slice, insert);
   }
@@ -126,7 +116,7 @@ static bool isComputedIn(Value value, Value memref, Operation *store) {
   linalg::LinalgOp op = soleProducer(value, store, init);
   if (!op)
     return false;
-  if (startsFrom(op, *init))
+  if (readsOutsideInit(op, *init))
     return isComputedIn(init->get(), memref, op);
   return llvm::none_of(op.getDpsInputs(), [&](Value input) {
     auto tensor =
@@ -185,7 +175,7 @@ static bool acceptsWindow(OpOperand &use) {
   auto op = dyn_cast<linalg::LinalgOp>(user);
   if (!op || !op.hasPureTensorSemantics())
     return false;
-  if (!op.isDpsInit(&use) || !startsFrom(op, use))
+  if (!op.isDpsInit(&use) || !readsOutsideInit(op, use))
     return true;
   if (use.get().getDefiningOp<bufferization::ToTensorOp>())
     return true;

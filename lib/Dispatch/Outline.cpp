@@ -18,6 +18,7 @@
 // (`tilewright.padding`), then one destination per result that is used outside. Intermediate tensors start from a destination of the same shape or
 // from a tensor.empty sized by the arguments; they are shapes, not memory.
 
+#include "Kernels.h"
 #include "tilewright/Dialect/Packed.h"
 #include "tilewright/Dialect/Padding.h"
 #include "tilewright/Dialect/UserNames.h"
@@ -48,17 +49,12 @@ static linalg::FillOp initialFill(Value init) {
   return fill && isOnlyInit(fill) ? fill : linalg::FillOp();
 }
 
-/// True if the init's values come from outside of the kernel.
-static bool readsOutsideInit(linalg::LinalgOp op, OpOperand &init) {
-  return readsInit(op, init) && !initialFill(init.get());
-}
-
 static bool isConstant(Value value) {
   return matchPattern(value, m_Constant());
 }
 
 /// A new uninitialised tensor of `value`'s shape, at the insertion point.
-static Value createEmptyLike(OpBuilder &b, Location loc, Value value) {
+static Value createDestination(OpBuilder &b, Location loc, Value value) {
   // Shapes are those of what the chain of inits starts from.
   while (Operation *op = value.getDefiningOp()) {
     if (auto empty = dyn_cast<tensor::EmptyOp>(op))
@@ -73,12 +69,7 @@ static Value createEmptyLike(OpBuilder &b, Location loc, Value value) {
     value = structured.getDpsInitOperand(
         cast<OpResult>(value).getResultNumber())->get();
   }
-  auto type = cast<RankedTensorType>(value.getType());
-  SmallVector<Value> sizes;
-  for (int64_t dim = 0; dim < type.getRank(); ++dim)
-    if (type.isDynamicDim(dim))
-      sizes.push_back(tensor::DimOp::create(b, loc, value, dim));
-  return tensor::EmptyOp::create(b, loc, type, sizes);
+  return createEmptyLike(b, loc, value);
 }
 
 static Signature findSignature(OpBuilder &b, const Group &group) {
@@ -106,7 +97,7 @@ static Signature findSignature(OpBuilder &b, const Group &group) {
         signature.results.push_back(result);
         signature.destinations.push_back(
             outside ? init.get()
-                    : createEmptyLike(b, op.getLoc(), init.get()));
+                    : createDestination(b, op.getLoc(), init.get()));
         signature.destinationAccess.push_back(outside ? "readwrite" : "write");
       } else if (outside) {
         addInput(init.get());
@@ -283,7 +274,6 @@ func::FuncOp tilewright::outlineGroup(RewriterBase &rewriter,
                                       SymbolTable &symbols) {
   Operation *last = group.ops.back();
   Location loc = last->getLoc();
-  MLIRContext *context = rewriter.getContext();
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(last);
   Signature signature = findSignature(rewriter, group);
@@ -292,24 +282,16 @@ func::FuncOp tilewright::outlineGroup(RewriterBase &rewriter,
   if (!signature.results.empty()) {
     SmallVector<Value> inputs(signature.tensors.getArrayRef());
     llvm::append_range(inputs, signature.scalars);
-    SmallVector<Type> arguments = llvm::to_vector(ValueRange(inputs).getTypes());
     SmallVector<Type> results;
     SmallVector<Attribute> access(signature.tensors.size(),
                                   rewriter.getStringAttr("read"));
     for (auto [result, how] :
          llvm::zip_equal(signature.results, signature.destinationAccess)) {
-      arguments.push_back(result.getType());
       results.push_back(result.getType());
       access.push_back(rewriter.getStringAttr(how));
     }
-    kernel = func::FuncOp::create(
-        loc, name, FunctionType::get(context, arguments, results));
-    kernel.setPrivate();
-    kernel->setAttr(kKernelAttr, rewriter.getUnitAttr());
-    kernel->setAttr(kAccessAttr, rewriter.getArrayAttr(access));
+    kernel = createKernel(symbols, loc, name, inputs, results, access);
     setPadding(kernel, signature);
-    symbols.insert(kernel);
-
     auto dispatch = DispatchOp::create(
         rewriter, loc, results, kernel.getSymName(), inputs,
         signature.destinations);
@@ -318,12 +300,7 @@ func::FuncOp tilewright::outlineGroup(RewriterBase &rewriter,
       rewriter.replaceUsesWithIf(old, fresh, [&](OpOperand &use) {
         return !group.contains(use.getOwner());
       });
-    OpBuilder body(context);
-    body.setInsertionPointToStart(kernel.addEntryBlock());
-    // Errors call arguments what the user calls what is passed.
-    for (auto [argument, input] : llvm::zip(kernel.getArguments(), inputs))
-      if (StringRef written = getWrittenName(input); !written.empty())
-        argument.setLoc(nameLocation(argument.getLoc(), "", written));
+    OpBuilder body = OpBuilder::atBlockBegin(&kernel.getBody().front());
     BodyBuilder(body, group, signature, kernel).build();
   }
   for (linalg::LinalgOp op : llvm::reverse(group.ops))

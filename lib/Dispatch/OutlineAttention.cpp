@@ -13,8 +13,8 @@
 //     return %o
 //   }
 
+#include "Kernels.h"
 #include "tilewright/Configure/Attention.h"
-#include "tilewright/Dialect/UserNames.h"
 #include "tilewright/Dispatch/Dispatch.h"
 #include "tilewright/Normalize/DecomposeAttention.h"
 
@@ -40,17 +40,6 @@ static Refusal whyNoKernel(AttentionOp op, TargetAttr target) {
   return chooseAttentionConfig(op, target).why();
 }
 
-/// A tensor of the output's shape that nothing else writes.
-static Value createDestination(OpBuilder &b, AttentionOp op, unsigned number) {
-  Value output = op.getOutputs()[number];
-  auto type = cast<RankedTensorType>(output.getType());
-  SmallVector<Value> sizes;
-  for (int64_t dim = 0; dim < type.getRank(); ++dim)
-    if (type.isDynamicDim(dim))
-      sizes.push_back(tensor::DimOp::create(b, op.getLoc(), output, dim));
-  return tensor::EmptyOp::create(b, op.getLoc(), type, sizes);
-}
-
 static func::FuncOp outline(AttentionOp op, StringRef name, SymbolTable &symbols) {
   OpBuilder b(op);
   Location loc = op.getLoc();
@@ -58,19 +47,13 @@ static func::FuncOp outline(AttentionOp op, StringRef name, SymbolTable &symbols
   for (OpOperand &operand : op->getOpOperands())
     if (op.isDpsInput(&operand))
       inputs.insert(operand.get());
-  SmallVector<Value> outs;
-  for (unsigned number = 0; number < op.getOutputs().size(); ++number)
-    outs.push_back(createDestination(b, op, number));
-  SmallVector<Type> arguments =
-      llvm::to_vector(ValueRange(inputs.getArrayRef()).getTypes());
+  SmallVector<Value> outs; // which nothing else writes
+  for (Value output : op.getOutputs())
+    outs.push_back(createEmptyLike(b, loc, output));
   SmallVector<Attribute> access(inputs.size(), b.getStringAttr("read"));
-  llvm::append_range(arguments, op->getResultTypes());
   access.append(outs.size(), b.getStringAttr("write"));
-  auto kernel = func::FuncOp::create(
-      loc, name, b.getFunctionType(arguments, op->getResultTypes()));
-  kernel.setPrivate();
-  kernel->setAttr(kKernelAttr, b.getUnitAttr());
-  kernel->setAttr(kAccessAttr, b.getArrayAttr(access));
+  func::FuncOp kernel = createKernel(symbols, loc, name, inputs.getArrayRef(),
+                                     op->getResultTypes(), access);
   SmallVector<Attribute> said;
   if (op->removeAttr(kRaisedAttr))
     said.push_back(b.getStringAttr("found in linalg: contraction, softmax and contraction "
@@ -79,16 +62,10 @@ static func::FuncOp outline(AttentionOp op, StringRef name, SymbolTable &symbols
     llvm::append_range(said, lines);
   if (!said.empty())
     kernel->setAttr(kExplainAttr, b.getArrayAttr(said));
-  symbols.insert(kernel);
 
-  OpBuilder body = OpBuilder::atBlockBegin(kernel.addEntryBlock());
+  OpBuilder body = OpBuilder::atBlockBegin(&kernel.getBody().front());
   IRMapping mapping;
-  for (auto [input, argument] :
-       llvm::zip(inputs, kernel.getArguments().take_front(inputs.size()))) {
-    mapping.map(input, argument);
-    if (StringRef written = getWrittenName(input); !written.empty())
-      argument.setLoc(nameLocation(argument.getLoc(), "", written));
-  }
+  mapping.map(inputs.getArrayRef(), kernel.getArguments().take_front(inputs.size()));
   auto copy = cast<AttentionOp>(body.clone(*op, mapping));
   copy.getOutputsMutable().assign(kernel.getArguments().take_back(outs.size()));
   func::ReturnOp::create(body, loc, copy->getResults());

@@ -13,8 +13,8 @@
 //     return %r
 //   }
 
+#include "Kernels.h"
 #include "tilewright/Dialect/Irregular.h"
-#include "tilewright/Dialect/UserNames.h"
 #include "tilewright/Dispatch/Dispatch.h"
 
 #include "mlir/IR/Matchers.h"
@@ -50,23 +50,12 @@ static void outline(DestinationStyleOpInterface op, StringRef name, SymbolTable 
   // States, which are zero at the beginning.
   if (auto scan = dyn_cast<ScanOp>(op.getOperation()); scan && scan.getLookBack())
     access[access.size() - 2] = b.getStringAttr("readwrite");
-  SmallVector<Type> arguments = llvm::to_vector(ValueRange(inputs.getArrayRef()).getTypes());
-  llvm::append_range(arguments, ValueRange(dests).getTypes());
-  auto kernel = func::FuncOp::create(
-      loc, name, b.getFunctionType(arguments, op->getResultTypes()));
-  kernel.setPrivate();
-  kernel->setAttr(kKernelAttr, b.getUnitAttr());
-  kernel->setAttr(kAccessAttr, b.getArrayAttr(access));
-  symbols.insert(kernel);
+  func::FuncOp kernel = createKernel(symbols, loc, name, inputs.getArrayRef(),
+                                     op->getResultTypes(), access);
 
-  OpBuilder body = OpBuilder::atBlockBegin(kernel.addEntryBlock());
+  OpBuilder body = OpBuilder::atBlockBegin(&kernel.getBody().front());
   IRMapping mapping;
-  for (auto [input, argument] :
-       llvm::zip(inputs, kernel.getArguments().take_front(inputs.size()))) {
-    mapping.map(input, argument);
-    if (StringRef written = getWrittenName(input); !written.empty())
-      argument.setLoc(nameLocation(argument.getLoc(), "", written));
-  }
+  mapping.map(inputs.getArrayRef(), kernel.getArguments().take_front(inputs.size()));
   for (Value operand : op->getOperands())
     if (!mapping.contains(operand) && !llvm::is_contained(dests, operand))
       mapping.map(operand, body.clone(*operand.getDefiningOp())->getResult(0));

@@ -22,6 +22,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 
@@ -32,12 +33,6 @@ namespace tilewright {
 #define GEN_PASS_DEF_PACKOPERANDSPASS
 #include "tilewright/Dispatch/Passes.h.inc"
 } // namespace tilewright
-
-static bool isInt(Value value, int64_t number) {
-  APInt constant;
-  return matchPattern(value, m_ConstantInt(&constant)) &&
-         constant.getSExtValue() == number;
-}
 
 std::optional<Halves> tilewright::matchHalves(Value value) {
   auto op = value.getDefiningOp<linalg::GenericOp>();
@@ -60,12 +55,12 @@ std::optional<Halves> tilewright::matchHalves(Value value) {
   bool isUnsigned = isa_and_nonnull<arith::AndIOp>(last);
   if (!isUnsigned && !isa_and_nonnull<arith::ShRSIOp>(last))
     return std::nullopt;
-  if (!isInt(last->getOperand(1), isUnsigned ? 15 : 4))
+  if (!isConstantIntValue(last->getOperand(1), isUnsigned ? 15 : 4))
     return std::nullopt;
   Value low = last->getOperand(0);
   if (!isUnsigned) {
     auto left = low.getDefiningOp<arith::ShLIOp>();
-    if (!left || !isInt(left.getRhs(), 4))
+    if (!left || !isConstantIntValue(left.getRhs(), 4))
       return std::nullopt;
     low = left.getLhs();
   }

@@ -21,7 +21,6 @@
 #include "tilewright/Dialect/Combiners.h"
 #include "tilewright/Dispatch/Dispatch.h"
 #include "tilewright/Dispatch/Groups.h"
-#include "tilewright/Support/ChipFacts.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -139,11 +138,6 @@ static Refusal whyNoMerge(linalg::GenericOp op) {
   return {};
 }
 
-static int64_t multiprocessors(TargetAttr target) {
-  return target.getFact("multiprocessors",
-                        int64_t(chipOfArchitecture(int(target.getFact("sm", 80))).multiprocessors));
-}
-
 /// Chooses loop and parts; false where parts are not worth it.
 static bool chooseParts(Marked &m, TargetAttr target) {
   SmallVector<int64_t> extents = m.op.getStaticLoopRanges();
@@ -167,7 +161,7 @@ static bool chooseParts(Marked &m, TargetAttr target) {
   // As many as fill the machine and, along memory, those of a warp or vector at least, for
   // accesses of neighbours.
   bool lanes = target.getFact("subgroup", 1) > 1;
-  int64_t fill = lanes ? kThreadsEach * multiprocessors(target) : kCpuLanes;
+  int64_t fill = lanes ? kThreadsEach * multiprocessorsOf(target) : kCpuLanes;
   AffineMap map = m.op.getMatchingIndexingMap(m.op.getDpsInputOperand(0));
   bool alongMemory = map.getNumResults() && map.getDimPosition(map.getNumResults() - 1) == m.loop;
   int64_t wanted = std::max<int64_t>(fill / results, !alongMemory ? 1 : lanes ? 32 : 8);

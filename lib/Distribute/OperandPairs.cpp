@@ -20,7 +20,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/Matchers.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -35,12 +35,6 @@ struct Source {
 };
 } // namespace
 
-static bool isInt(Value value, int64_t number) {
-  APInt constant;
-  return matchPattern(value, m_ConstantInt(&constant)) &&
-         constant.getSExtValue() == number;
-}
-
 static std::optional<Source> sourceOf(Value converted) {
   Operation *op = converted.getDefiningOp();
   if (!isa_and_nonnull<arith::SIToFPOp, arith::UIToFPOp>(op) ||
@@ -48,14 +42,14 @@ static std::optional<Source> sourceOf(Value converted) {
     return std::nullopt;
   Value number = op->getOperand(0);
   bool isUnsigned = isa<arith::UIToFPOp>(op);
-  if (auto low = number.getDefiningOp<arith::AndIOp>(); low && isInt(low.getRhs(), 15))
+  if (auto low = number.getDefiningOp<arith::AndIOp>(); low && isConstantIntValue(low.getRhs(), 15))
     return Source{low.getLhs(), Source::Low, true};
-  if (auto high = number.getDefiningOp<arith::ShRUIOp>(); high && isInt(high.getRhs(), 4))
+  if (auto high = number.getDefiningOp<arith::ShRUIOp>(); high && isConstantIntValue(high.getRhs(), 4))
     return Source{high.getLhs(), Source::High, true};
   if (auto shift = number.getDefiningOp<arith::ShRSIOp>();
-      shift && isInt(shift.getRhs(), 4) && !isUnsigned) {
+      shift && isConstantIntValue(shift.getRhs(), 4) && !isUnsigned) {
     auto left = shift.getLhs().getDefiningOp<arith::ShLIOp>();
-    if (left && isInt(left.getRhs(), 4))
+    if (left && isConstantIntValue(left.getRhs(), 4))
       return Source{left.getLhs(), Source::Low, false};
     return Source{shift.getLhs(), Source::High, false};
   }

@@ -27,6 +27,9 @@
 
 namespace tilewright {
 
+/// Multiprocessors of the target's chip, which launches are to fill.
+int64_t multiprocessorsOf(TargetAttr target);
+
 struct Split {
   unsigned loop = 0;
   int64_t parts = 1, unit = 1;

@@ -92,6 +92,10 @@ bool gathers(mlir::linalg::LinalgOp op);
 /// them has a copy in its kernel.
 bool isOnlyInit(mlir::linalg::FillOp fill);
 
+/// True if the values of `init` that `op` reads come from outside of its kernel, which repeats
+/// the fills that only give initial values.
+bool readsOutsideInit(mlir::linalg::LinalgOp op, mlir::OpOperand &init);
+
 } // namespace tilewright
 
 #endif

@@ -17,6 +17,7 @@
 // computed in the bodies. Where the extent is no multiple of the parts, or is not known,
 // the elements behind the last whole step are what the first parts begin with.
 
+#include "CombineParts.h"
 #include "tilewright/Configure/Splits.h"
 #include "tilewright/Dialect/Combiners.h"
 #include "tilewright/Dispatch/Dispatch.h"
@@ -352,26 +353,9 @@ linalg::GenericOp Splitter::split() {
       });
 
   // 2. Their combination, over the parallel loops and the parts.
-  SmallVector<int64_t> position(numLoops, -1);
-  unsigned kept = 0;
-  for (unsigned loop = 0; loop < numLoops; ++loop)
-    if (iterators[loop] == utils::IteratorType::parallel)
-      position[loop] = kept++;
-  SmallVector<AffineMap> ins, outs;
-  for (OpOperand &init : op.getDpsInitsMutable()) {
-    SmallVector<AffineExpr> results;
-    for (AffineExpr dim : op.getMatchingIndexingMap(&init).getResults())
-      results.push_back(getAffineDimExpr(
-          position[cast<AffineDimExpr>(dim).getPosition()], context));
-    outs.push_back(AffineMap::get(kept + 1, 0, results, context));
-    results.push_back(getAffineDimExpr(kept, context));
-    ins.push_back(AffineMap::get(kept + 1, 0, results, context));
-  }
-  llvm::append_range(ins, outs);
-  SmallVector<utils::IteratorType> loops(kept, utils::IteratorType::parallel);
-  loops.push_back(utils::IteratorType::reduction);
-  auto combined = linalg::GenericOp::create(b, loc, op.getResultTypes(),
-                                            parts.getResults(), op.getOutputs(), ins, loops);
+  PartsCombination combination = combineParts(op, /*partsFirst=*/false);
+  auto combined = linalg::GenericOp::create(b, loc, op.getResultTypes(), parts.getResults(),
+                                            op.getOutputs(), combination.maps, combination.loops);
   b.cloneRegionBefore(*m.merge, combined.getRegion(), combined.getRegion().end());
   combined->setAttr(kAssociativeAttr,
                     b.getArrayAttr(SmallVector<Attribute>(m.identity.begin(),

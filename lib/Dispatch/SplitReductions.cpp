@@ -24,6 +24,7 @@
 // Splits.h says what the attribute means and which reductions are worth it. The
 // order of additions is fixed: the same program gives the same bits every time.
 
+#include "CombineParts.h"
 #include "tilewright/Analysis/Contractions.h"
 #include "tilewright/Configure/PredictTime.h"
 #include "tilewright/Configure/Splits.h"
@@ -41,14 +42,6 @@ namespace tilewright {
 #define GEN_PASS_DEF_SPLITREDUCTIONSPASS
 #include "tilewright/Dispatch/Passes.h.inc"
 } // namespace tilewright
-
-/// Positions of `map`'s dims.
-static SmallVector<unsigned> dimsOf(AffineMap map) {
-  SmallVector<unsigned> dims;
-  for (unsigned i = 0, e = map.getNumResults(); i < e; ++i)
-    dims.push_back(map.getDimPosition(i));
-  return dims;
-}
 
 /// Puts what belongs to the dim of parts where that dim is.
 template <typename T>
@@ -116,26 +109,10 @@ static linalg::GenericOp splitReduction(RewriterBase &rewriter,
     partial->setAttr(kConfigAttr, config);
 
   // 2. Their combination, over the parallel loops and the parts.
-  SmallVector<int64_t> position(numLoops, -1);
-  unsigned kept = 0;
-  for (unsigned loop = 0; loop < numLoops; ++loop)
-    if (iterators[loop] == utils::IteratorType::parallel)
-      position[loop] = kept++;
-  SmallVector<AffineMap> inputs, outputs;
-  for (OpOperand &init : op.getDpsInitsMutable()) {
-    SmallVector<AffineExpr> results;
-    for (unsigned dim : dimsOf(op.getMatchingIndexingMap(&init)))
-      results.push_back(getAffineDimExpr(position[dim], context));
-    outputs.push_back(AffineMap::get(kept + 1, 0, results, context));
-    insertPart(results, getAffineDimExpr(kept, context), split);
-    inputs.push_back(AffineMap::get(kept + 1, 0, results, context));
-  }
-  llvm::append_range(inputs, outputs);
-  SmallVector<utils::IteratorType> loops(kept, utils::IteratorType::parallel);
-  loops.push_back(utils::IteratorType::reduction);
+  PartsCombination combination = combineParts(op, split.partsFirst);
   auto combined = linalg::GenericOp::create(
       rewriter, loc, op.getResultTypes(), partial.getResults(), op.getOutputs(),
-      inputs, loops,
+      combination.maps, combination.loops,
       [&](OpBuilder &b, Location loc, ValueRange arguments) {
         SmallVector<Value> results;
         unsigned count = combiners.size();

@@ -131,7 +131,7 @@ static LogicalResult checkMatrixUnit(const KernelInfo &info,
   if (required && llvm::is_contained(required, StringAttr::get(root->getContext(),
                                                                "matrix-unit")))
     return root->emitOpError() << "is not on matrix units, which are required: " << why.str();
-  // Where there are none to be had, nobody asks.
+  // Of a target without matrix instructions there is nothing to explain.
   if (target.getFacts().contains("mma") || target.getBackend() == "spirv") {
     explain.push_back("not on matrix units: " + why.str());
     remarkMissed(info.kernel, root, "matrix-units", why);

@@ -70,8 +70,8 @@ int64_t tilewright::multiprocessorsOf(TargetAttr target) {
 int64_t tilewright::registerLimit(TargetAttr target, int64_t threads) {
   constexpr int64_t kNamed = 255;
   int64_t planned = target.getFact("registers", kNamed);
-  // Of other devices only the drivers know; who asks for more than an instruction can name
-  // asks for no limit.
+  // Drivers of other devices allocate registers as they see fit. A target of more than an
+  // instruction can name sets no limit per multiprocessor.
   return target.getBackend() == "nvvm" && planned <= kNamed
              ? std::min(planned, registersEach(threads, chipOf(target)))
              : planned;

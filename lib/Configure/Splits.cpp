@@ -20,7 +20,7 @@ using namespace tilewright;
 /// Elements that are worth a block, and a task.
 static constexpr int64_t kGpuElements = 4096, kCpuElements = 65536;
 /// Below so many units, one block is done before a second kernel starts.
-static constexpr int64_t kMinExtentUnits = 16;
+static constexpr int64_t kMinUnits = 16;
 /// What is assumed of dynamic extents: parallel ones fill the machine.
 static constexpr int64_t kParallel = 1024, kReduced = int64_t(1) << 20;
 
@@ -40,7 +40,7 @@ static std::optional<unsigned> contiguousLoop(linalg::LinalgOp op) {
 }
 
 /// Steps along the sum that are worth a block, and how many of them a second kernel.
-static constexpr int64_t kMatrixUnit = 256, kMinExtentMatrixUnits = 8;
+static constexpr int64_t kMatrixUnit = 256, kMinMatrixUnits = 8;
 
 /// Products on matrix units: as many parts as give each multiprocessor a tile, each
 /// of them some units long.
@@ -86,7 +86,7 @@ static OrRefusal<Split> chooseMatrixSplit(linalg::LinalgOp op, const Contraction
   if (blocks > fill / 2)
     return refuse(Refused::NotProfitable, Twine(blocks) + " tiles of results fill the machine");
   int64_t units = llvm::divideCeil(extents[split.loop], split.unit);
-  if (units < kMinExtentMatrixUnits)
+  if (units < kMinMatrixUnits)
     return refuse(Refused::NotProfitable, Twine(extents[split.loop]) +
                                               " products a result are too few "
                                               "for a second kernel to pay");
@@ -253,7 +253,7 @@ OrRefusal<Split> tilewright::chooseSplit(linalg::LinalgOp op, TargetAttr target)
                                               (dynamicResults ? "(assumed) " : "") +
                                               "fill the machine");
   int64_t units = isStatic ? llvm::divideCeil(extent, split.unit) : INT64_MAX;
-  if (units < kMinExtentUnits)
+  if (units < kMinUnits)
     return refuse(Refused::NotProfitable, Twine(reduced) +
                                               " elements a result are too few for a second "
                                               "kernel to pay");
@@ -301,7 +301,7 @@ chooseGuardedMatrixSplit(linalg::LinalgOp op, const Contraction &product,
   guarded.split.parts = std::clamp<int64_t>(
       llvm::PowerOf2Ceil(fill / most), 2, kMostParts);
   guarded.fewestElements =
-      std::max(kMinExtentMatrixUnits, 2 * guarded.split.parts) * kMatrixUnit;
+      std::max(kMinMatrixUnits, 2 * guarded.split.parts) * kMatrixUnit;
   return guarded;
 }
 
@@ -335,7 +335,7 @@ std::optional<GuardedSplit> tilewright::chooseGuardedSplit(linalg::LinalgOp op, 
   guarded.mostResults = blocksEachOf(target) * multiprocessorsOf(target) / 8;
   guarded.split.parts = kParts;
   guarded.split.unit = kGpuElements / 4;
-  guarded.fewestElements = kMinExtentUnits * kGpuElements;
+  guarded.fewestElements = kMinUnits * kGpuElements;
   if (!dynamicResults || known > guarded.mostResults ||
       longest < guarded.fewestElements)
     return std::nullopt;

@@ -42,8 +42,8 @@ static bool isSharedNumber(linalg::GenericOp producer) {
          });
 }
 
-/// How many ops a body of coordinates may have that each reader computes, where it would read a
-/// word.
+/// Ops that a body on coordinates alone may have to be computed by each reader anew: no more than
+/// take as long as to load the result.
 static constexpr unsigned kFewOps = 16;
 
 /// What depends on no tensor, but on the loops and scalars: to read it would take as long.

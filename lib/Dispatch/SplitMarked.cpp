@@ -43,7 +43,7 @@ namespace tilewright {
 /// Threads that fill a multiprocessor, and lanes of vectors that fill a CPU.
 static constexpr int64_t kThreadsEach = 1024, kCpuLanes = 256;
 /// Terms that are worth a part, and of the last step, which has no parts.
-static constexpr int64_t kMinExtentTerms = 32, kMostTerms = 64;
+static constexpr int64_t kMinTerms = 32, kMostTerms = 64;
 /// What is assumed of dynamic extents.
 static constexpr int64_t kParallel = 1024, kReduced = int64_t(1) << 20;
 
@@ -166,7 +166,7 @@ static bool chooseParts(Marked &m, TargetAttr target) {
   AffineMap map = m.op.getMatchingIndexingMap(m.op.getDpsInputOperand(0));
   bool alongMemory = map.getNumResults() && map.getDimPosition(map.getNumResults() - 1) == m.loop;
   int64_t wanted = std::max<int64_t>(fill / results, !alongMemory ? 1 : lanes ? 32 : 8);
-  wanted = llvm::bit_floor(uint64_t(std::min(wanted, longest / kMinExtentTerms)));
+  wanted = llvm::bit_floor(uint64_t(std::min(wanted, longest / kMinTerms)));
   if (wanted < 2)
     return false;
   m.parts = wanted;

@@ -4,11 +4,9 @@
 // vector.gather: elements that a body reads by coordinates of its own, one load
 // for each, or for each run of neighbours (tilewright/Dialect/Gathers.h).
 //
-//   %v = vector.gather %t[%c0] [%places], %any, %zeros : memref<?xf32>,
-//   vector<64xindex>, …
+//   %v = vector.gather %t[%c0] [%places], %any, %zeros : memref<?xf32>, vector<64xindex>, …
 // becomes, for each register,
-//   %x = scf.if %any -> f32 { yield memref.load %t[%place] } else { yield %zero
-//   }
+//   %x = scf.if %any -> f32 { yield memref.load %t[%place] } else { yield %zero }
 
 #include "ThreadCode.h"
 

@@ -121,8 +121,7 @@ void tilewright::registerDistributePasses() {
   registerTilewrightDistributePasses();
 }
 
-void tilewright::populateDistributePipeline(OpPassManager &pm,
-                                            const DistributeOptions &) {
+void tilewright::populateDistributePipeline(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(createLoadFragmentsPass());
   pm.addNestedPass<func::FuncOp>(createKeepFragmentsPass());
   pm.addNestedPass<func::FuncOp>(createAssignLayoutsPass());

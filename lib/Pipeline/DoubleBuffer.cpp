@@ -118,10 +118,10 @@ void tilewright::doubleBuffer(scf::ForOp loop, const LoopParts &parts,
   OpBuilder inner = OpBuilder::atBlockBegin(piped.getBody());
   Value k = piped.getInductionVar(), stage = piped.getRegionIterArgs().back();
   Value ahead = arith::AddIOp::create(inner, loc, k, loop.getStep());
-  Value isLast = arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::slt,
-                                       ahead, loop.getUpperBound());
+  Value hasNext = arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::slt,
+                                        ahead, loop.getUpperBound());
   // Written as k + (0 or step): what is known to divide k still divides it.
-  Value advance = arith::SelectOp::create(inner, loc, isLast, loop.getStep(), zero);
+  Value advance = arith::SelectOp::create(inner, loc, hasNext, loop.getStep(), zero);
   Value next = arith::AddIOp::create(inner, loc, k, advance);
   auto otherStage = [&]() -> Value {
     return arith::SubIOp::create(inner, loc, one, stage);

@@ -94,8 +94,7 @@ struct PipelinePass : tilewright::impl::PipelinePassBase<PipelinePass> {
 
 void tilewright::registerPipelinePasses() { registerTilewrightPipelinePasses(); }
 
-void tilewright::populatePipelinePipeline(OpPassManager &pm,
-                                          const PipelineOptions &) {
+void tilewright::populatePipelinePipeline(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(createPipelinePass());
   pm.addNestedPass<func::FuncOp>(createOverlapProductsPass());
   pm.addNestedPass<func::FuncOp>(createPeelMasksPass());

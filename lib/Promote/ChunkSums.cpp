@@ -4,10 +4,10 @@
 // tilewright-chunk-sums: a product of a vector and a large matrix, whose
 // columns are summed, reads the matrix row after row.
 //
-//   for %j step 64 {                                  register tiles of the
-//   result
-//     %r = for %k = 0 to %K step 1 iter_args(%c = %init) { … read %B[%k, %j] …
-//     } write %r, %y[%j] }
+//   for %j step 64 {                                  // register tiles of the result
+//     %r = for %k = 0 to %K step 1 iter_args(%c = %init) { … read %B[%k, %j] … }
+//     write %r, %y[%j]
+//   }
 // reads 256 bytes of a row and goes to the next, a page further. It becomes,
 // with chunks of 8 steps,
 //   for %p = 0 to %K step 8 {

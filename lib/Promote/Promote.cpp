@@ -64,7 +64,7 @@ static MemRefType paddedTile(ArrayRef<int64_t> shape, Type element,
 /// Whether the rows of a tile that has the vector's dims in `order` are columns of
 /// the memory that the vector is read from.
 static bool isTransposed(Value vector, ArrayRef<unsigned> order) {
-  // What is computed of an operand lies as the operand does.
+  // Elementwise ops on an operand do not change the order of its dims: go on to what is read.
   while (Operation *op = vector.getDefiningOp()) {
     if (auto read = dyn_cast<vector::TransferReadOp>(op)) {
       AffineMap map = read.getPermutationMap();
@@ -319,7 +319,6 @@ struct PromotePass : tilewright::impl::PromotePassBase<PromotePass> {
 
 void tilewright::registerPromotePasses() { registerTilewrightPromotePasses(); }
 
-void tilewright::populatePromotePipeline(OpPassManager &pm,
-                                         const PromoteOptions &) {
+void tilewright::populatePromotePipeline(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(createPromotePass());
 }

@@ -18,8 +18,9 @@
 //   }
 //   tilewright.warps [0, 8] {                   // consumer warpgroups
 //     tilewright.set_registers 232
-//     %sum = scf.for %p … { wait; mma on the stage; mma_wait 1; release %p - 1
-//     } %done = tilewright.mma_wait 0 (%sum) … epilogue …
+//     %sum = scf.for %p … { wait; mma on the stage; mma_wait 1; release %p - 1 }
+//     %done = tilewright.mma_wait 0 (%sum)
+//     … epilogue …
 //   }
 //
 // A step's products are under way while the next step's are waited for, so a

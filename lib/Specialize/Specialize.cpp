@@ -42,8 +42,9 @@ using namespace tilewright;
 static constexpr int64_t kShapeClasses[] = {1, 16, 64, 128, 256, 512};
 /// Images whose pixels are such rows, and pixels of images of any size.
 static constexpr int64_t kImageClasses[] = {1, 4, 16}, kPixelClasses[] = {256, 2048, 16384};
-/// Of the former without warpgroups, and of processors, whose blocks are clipped at little cost:
-/// but one row is no product.
+/// How many of kShapeClasses there are variants for, from the first on: without warpgroups, and
+/// on CPUs, where a block that is clipped costs little, so that only a single row, a product with
+/// a vector, has one.
 static constexpr size_t kOfWarps = 3, kOfProcessors = 1;
 
 /// Two products of one size begin with the same fill, but run over loops of their own: each
@@ -329,8 +330,7 @@ void tilewright::registerSpecializePasses() {
   registerTilewrightSpecializePasses();
 }
 
-void tilewright::populateSpecializePipeline(OpPassManager &pm,
-                                            const SpecializeOptions &) {
+void tilewright::populateSpecializePipeline(OpPassManager &pm) {
   pm.addPass(createSpecializePass());
   pm.addPass(createClampIndexCastsPass());
 }

@@ -81,21 +81,21 @@ void tilewright::buildStage(Stage stage, KernelForm form, OpPassManager &pm) {
   case Stage::Place:
     return populatePlacePipeline(pm, {});
   case Stage::Specialize:
-    return populateSpecializePipeline(pm, {});
+    return populateSpecializePipeline(pm);
   case Stage::Configure:
     return populateConfigurePipeline(pm, {});
   case Stage::Tile:
-    return populateTilePipeline(pm, {});
+    return populateTilePipeline(pm);
   case Stage::Vectorize:
-    return populateVectorizePipeline(pm, {});
+    return populateVectorizePipeline(pm);
   case Stage::Bufferize:
     return populateBufferizePipeline(pm, {});
   case Stage::Promote:
-    return populatePromotePipeline(pm, {});
+    return populatePromotePipeline(pm);
   case Stage::Pipeline:
-    return populatePipelinePipeline(pm, {});
+    return populatePipelinePipeline(pm);
   case Stage::Distribute:
-    return populateDistributePipeline(pm, {});
+    return populateDistributePipeline(pm);
   }
 }
 

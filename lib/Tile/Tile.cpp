@@ -208,7 +208,7 @@ struct TilePass : public tilewright::impl::TilePassBase<TilePass> {
 };
 } // namespace
 
-void tilewright::populateTilePipeline(OpPassManager &pm, const TileOptions &) {
+void tilewright::populateTilePipeline(OpPassManager &pm) {
   pm.addPass(createTilePass());
   pm.addPass(createPeelLoopsPass());
   pm.addPass(createCSEPass());

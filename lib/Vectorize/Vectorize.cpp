@@ -404,8 +404,7 @@ struct VectorizePass
 };
 } // namespace
 
-void tilewright::populateVectorizePipeline(OpPassManager &pm,
-                                           const VectorizeOptions &) {
+void tilewright::populateVectorizePipeline(OpPassManager &pm) {
   pm.addPass(createVectorizePass());
   pm.addPass(createDelayReductionsPass());
   pm.addPass(createCanonicalizePass("vectorize"));

@@ -50,13 +50,13 @@
 
 namespace tilewright {
 
-/// Whether the result of `product` may be reduced along its loops `loops` in the
+/// Why the result of `product` may not be reduced along its loops `loops` in the
 /// product's own kernel.
 Refusal checkReducedTile(mlir::linalg::LinalgOp product, llvm::ArrayRef<unsigned> loops,
                          TargetAttr target);
 
-/// Whether `second`, whose operand `number` is computed from the result of
-/// `first` element by element, may run in the kernel of `first`.
+/// Why `second`, whose operand `number` is computed from the result of
+/// `first` element by element, may not run in the kernel of `first`.
 Refusal checkChain(mlir::linalg::LinalgOp first, mlir::linalg::LinalgOp second, unsigned number,
                    TargetAttr target);
 

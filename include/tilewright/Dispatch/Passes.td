@@ -28,9 +28,10 @@ def FuseElementwisePass
   let description = [{
     An elementwise `linalg.generic` with one reader is merged into it when the
     reader touches each element once, so that nothing is computed twice. One of
-    few ops on coordinates and scalars alone is merged into each of its readers,
-    which would read as long as they compute. Never merged: into contractions (they keep their body), from a contraction's
-    epilogue into a reduction, and ops with a pinned lowering config.
+    few ops on coordinates and scalars alone is merged into each of its readers:
+    to compute it takes no longer than to read it. Never merged: into
+    contractions (they keep their body), from a contraction's epilogue into a
+    reduction, and ops with a pinned lowering config.
   }];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",

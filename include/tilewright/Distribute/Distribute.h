@@ -1,7 +1,7 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The room where block-level vectors become per-thread code:
+// The stage where block-level vectors become per-thread code:
 //   load-fragments   operands of matrix instructions are read into vectors;
 //   keep-fragments   what is done to a product while it is in opaque fragments;
 //   assign-layouts   every vector gets a layout, conversions become explicit;
@@ -54,10 +54,8 @@ std::unique_ptr<mlir::Pass> createAssignLayoutsPass();
 std::unique_ptr<mlir::Pass> createDistributePass();
 void registerDistributePasses();
 
-struct DistributeOptions {};
 /// Block form to thread form.
-void populateDistributePipeline(mlir::OpPassManager &pm,
-                                const DistributeOptions &options);
+void populateDistributePipeline(mlir::OpPassManager &pm);
 
 } // namespace tilewright
 

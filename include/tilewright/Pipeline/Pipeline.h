@@ -1,7 +1,7 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The room that overlaps memory with computation.
+// The stage that overlaps memory with computation.
 
 #ifndef TILEWRIGHT_PIPELINE_PIPELINE_H
 #define TILEWRIGHT_PIPELINE_PIPELINE_H
@@ -31,9 +31,7 @@ std::unique_ptr<mlir::Pass> createPeelMasksPass();
 std::unique_ptr<mlir::Pass> createDropLastReleasesPass();
 void registerPipelinePasses();
 
-struct PipelineOptions {};
-void populatePipelinePipeline(mlir::OpPassManager &pm,
-                              const PipelineOptions &options);
+void populatePipelinePipeline(mlir::OpPassManager &pm);
 
 } // namespace tilewright
 

@@ -12,10 +12,15 @@ def PromotePass : Pass<"tilewright-promote", "::mlir::func::FuncOp"> {
     For every `tilewright.mma` of a kernel and each operand number in `promote`
     of the kernel's lowering config: allocates shared memory for the operand's
     tile, writes the operand's vector to it, and lets the product read the
-    memory. The tile is stored with the accumulator's dims innermost, so that a
-    thread reads neighbouring rows of A (columns of B) with one access; rows of
-    a tile that is thereby transposed are padded by 16 bytes. One barrier stands
-    between writes and product, one behind the product.
+    memory. For multiply-add the tile has the accumulator's dims innermost, so
+    that a thread reads neighbouring rows of A (columns of B) with one access;
+    for matrix instructions the reduction dim, or the order of the operand in
+    memory, where matrices are loaded either way. Rows are swizzled where that
+    avoids bank conflicts, else padded. Barriers come later
+    (`tilewright-place-barriers`).
+
+    Where warps have roles, those that copy fill a ring of stages instead, and
+    a reduction that keeps its rows on chip has these in shared memory.
   }];
   let dependentDialects = ["::tilewright::TilewrightDialect",
       "::mlir::gpu::GPUDialect", "::mlir::affine::AffineDialect", "::mlir::scf::SCFDialect", "::mlir::memref::MemRefDialect",

@@ -1,7 +1,7 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The room that decides which vectors travel through shared memory.
+// The stage that decides which vectors travel through shared memory.
 
 #ifndef TILEWRIGHT_PROMOTE_PROMOTE_H
 #define TILEWRIGHT_PROMOTE_PROMOTE_H
@@ -43,9 +43,7 @@ std::unique_ptr<mlir::Pass> createChunkSumsPass();
 std::unique_ptr<mlir::Pass> createPackPanelsPass();
 void registerPromotePasses();
 
-struct PromoteOptions {};
-void populatePromotePipeline(mlir::OpPassManager &pm,
-                             const PromoteOptions &options);
+void populatePromotePipeline(mlir::OpPassManager &pm);
 /// The same stage for CPUs.
 void populatePackPipeline(mlir::OpPassManager &pm);
 

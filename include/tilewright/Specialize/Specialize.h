@@ -1,7 +1,7 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The room that makes variants of kernels for favourable shapes.
+// The stage that makes variants of kernels for favourable shapes.
 
 #ifndef TILEWRIGHT_SPECIALIZE_SPECIALIZE_H
 #define TILEWRIGHT_SPECIALIZE_SPECIALIZE_H
@@ -46,9 +46,7 @@ std::unique_ptr<mlir::Pass> createClampIndexCastsPass();
 std::unique_ptr<mlir::Pass> createSpecializePass();
 void registerSpecializePasses();
 
-struct SpecializeOptions {};
-void populateSpecializePipeline(mlir::OpPassManager &pm,
-                                const SpecializeOptions &options);
+void populateSpecializePipeline(mlir::OpPassManager &pm);
 
 } // namespace tilewright
 

@@ -34,8 +34,6 @@ inline constexpr llvm::StringLiteral kChunksAttr = "tilewright.chunks";
 /// which on (`sge`) a step needs no mask; see lib/Pipeline/PeelMasks.cpp.
 inline constexpr llvm::StringLiteral kWholeAttr = "tilewright.whole";
 
-struct TileOptions {};
-
 /// Tiles one configured kernel; emits an error and fails where it cannot.
 mlir::LogicalResult tileKernel(mlir::func::FuncOp kernel);
 
@@ -45,8 +43,7 @@ void peelLoops(mlir::func::FuncOp kernel);
 /// Makes one loop of each nest of loops with constant bounds and nothing else.
 void coalesceLoops(mlir::func::FuncOp kernel);
 
-void populateTilePipeline(mlir::OpPassManager &pm,
-                          const TileOptions &options = {});
+void populateTilePipeline(mlir::OpPassManager &pm);
 
 void registerTilePasses();
 

@@ -18,8 +18,6 @@ namespace tilewright {
 #define GEN_PASS_DECL
 #include "tilewright/Vectorize/Passes.h.inc"
 
-struct VectorizeOptions {};
-
 /// Vectorizes one tiled kernel; emits an error that names the op and the
 /// reason where it cannot. The kernel is left in an undefined state then.
 mlir::LogicalResult vectorizeKernel(mlir::func::FuncOp kernel);
@@ -31,8 +29,7 @@ void delayReductions(mlir::Operation *root);
 /// so where these are not all there.
 void fuseOnlineSums(mlir::func::FuncOp kernel);
 
-void populateVectorizePipeline(mlir::OpPassManager &pm,
-                               const VectorizeOptions &options = {});
+void populateVectorizePipeline(mlir::OpPassManager &pm);
 
 void registerVectorizePasses();
 

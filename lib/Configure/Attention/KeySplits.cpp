@@ -17,7 +17,7 @@ using namespace mlir;
 using namespace tilewright;
 
 /// Keys that are worth a part, and a second kernel; the most parts.
-static constexpr int64_t kMinExtentKeysOfPart = 256, kMinExtentKeys = 1024, kMostParts = 64;
+static constexpr int64_t kMinKeysOfPart = 256, kMinKeys = 1024, kMostParts = 64;
 /// The most parts where sequences or heads may be more than the fewest that are possible:
 /// what the second kernel reads grows with them.
 static constexpr int64_t kMostGuardedParts = 32;
@@ -95,12 +95,12 @@ OrRefusal<KeySplit> tilewright::chooseKeySplit(AttentionOp op, TargetAttr target
   if (!split.blockLoops.empty())
     split.mostBlocks = most / *blocks;
   if (ShapedType::isDynamic(keys)) {
-    split.fewestKeys = kMinExtentKeys;
+    split.fewestKeys = kMinKeys;
     return split;
   }
-  if (keys < kMinExtentKeys)
+  if (keys < kMinKeys)
     return refuse(Refused::NotProfitable, Twine(keys) + " are too few for a second kernel to pay");
   split.parts = std::min<int64_t>(split.parts,
-                                  llvm::bit_floor(uint64_t(keys / kMinExtentKeysOfPart)));
+                                  llvm::bit_floor(uint64_t(keys / kMinKeysOfPart)));
   return split;
 }

@@ -84,12 +84,12 @@ public:
                                             TargetAttr target) const override;
 };
 
-/// Whether a CPU packs what `promote` names: both operands of a contraction, that of the
-/// columns alone, or none.
+/// Why a CPU does not pack what `promote` names: it packs both operands of a contraction, that of
+/// the columns alone, or none.
 Refusal checkPacked(const ScheduleStrategy &strategy, const KernelInfo &info,
                     LoweringConfigAttr config);
 
-/// Whether the register tile of a packed product is whole tiles of its instruction.
+/// Why the register tile of a packed product is not whole tiles of its instruction.
 Refusal checkPanelInstruction(const KernelInfo &info, LoweringConfigAttr config, TargetAttr target);
 
 } // namespace tilewright

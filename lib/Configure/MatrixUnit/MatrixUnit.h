@@ -12,7 +12,7 @@
 
 namespace tilewright {
 
-/// Whether none of the target's lists of instructions has `name`.
+/// Why the target has no instruction `name`: none of its lists `facts` has it.
 Refusal whyNotListed(mlir::StringAttr name, llvm::ArrayRef<llvm::StringRef> facts,
                      llvm::StringRef what, TargetAttr target);
 
@@ -37,9 +37,9 @@ public:
   std::string explain(const KernelInfo &info) const override;
 
 protected:
-  /// Whether the target has the instruction `name`.
+  /// Why the target does not have the instruction `name`.
   virtual Refusal checkInstruction(mlir::StringAttr name, TargetAttr target) const = 0;
-  /// Whether the tiles are whole tiles of `instruction`, which computes the root.
+  /// Why the tiles are not whole tiles of `instruction`, which computes the root.
   virtual Refusal checkTiles(const KernelInfo &info, LoweringConfigAttr config,
                              const MatrixInstruction &instruction, const MatrixLoops &loops,
                              TargetAttr target) const = 0;

@@ -113,7 +113,7 @@ std::string tilewright::adviseStream(const KernelInfo &info, LoweringConfigAttr 
   // Waves of which less than this is used, by sums of so many steps, are worth looking at
   // what a second kernel takes.
   constexpr double kMostUsed = 0.7;
-  constexpr int64_t kMinExtentSteps = 64, kMostParts = 4;
+  constexpr int64_t kMinSteps = 64, kMostParts = 4;
   const Contraction *product = info.getContraction(info.getRoot());
   if (!config.isForWarpgroups() || info.split || !isStatic(info) || !product ||
       product->k.size() != 1 || matchCombiners(info.getRoot()).empty())
@@ -123,7 +123,7 @@ std::string tilewright::adviseStream(const KernelInfo &info, LoweringConfigAttr 
           blocks = blocksOf(config, multiprocessors),
           cluster = llvm::product_of(config.getCluster());
   // A device that holds no whole cluster at a time shares nothing among several.
-  if (!work || blocks == 0 || work->steps < kMinExtentSteps ||
+  if (!work || blocks == 0 || work->steps < kMinSteps ||
       double(work->tiles) > kMostUsed * double(llvm::alignTo(work->tiles, blocks)) ||
       !SharesAttr::whyNot(work->tiles, work->steps, blocks, kMostParts).empty())
     return "";

@@ -88,7 +88,7 @@ static KernelCode compile(const std::string &text, const std::string &target,
   module.get()->setAttr(kTargetAttr, parsed->variants.front().target);
   if (blockForm) {
     mlir::PassManager pm(&context);
-    populateDistributePipeline(pm, {});
+    populateDistributePipeline(pm);
     if (mlir::failed(pm.run(*module))) {
       ADD_FAILURE() << "the kernel cannot be distributed:\n" << text;
       return {};

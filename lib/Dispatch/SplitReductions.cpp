@@ -70,9 +70,8 @@ static Value createParts(OpBuilder &b, Location loc, Value init,
 
 /// Replaces `op` by one that computes partial results and one that combines
 /// them, as `split` says; returns the former. `matchCombiners(op)` is not empty.
-static linalg::GenericOp splitReduction(RewriterBase &rewriter,
-                                             linalg::GenericOp op,
-                                             const Split &split) {
+static linalg::GenericOp splitReduction(RewriterBase &rewriter, linalg::GenericOp op,
+                                        const Split &split) {
   Location loc = op.getLoc();
   MLIRContext *context = op.getContext();
   auto linalgOp = cast<linalg::LinalgOp>(op.getOperation());
@@ -164,9 +163,8 @@ static Value tilesOf(OpBuilder &b, Location loc, Value extent, int64_t tile) {
 }
 
 /// Replaces `op` by a choice at run time between the split op and the whole one.
-static void splitReductionGuarded(RewriterBase &rewriter,
-                                       linalg::GenericOp op,
-                                       const GuardedSplit &guarded) {
+static void splitReductionGuarded(RewriterBase &rewriter, linalg::GenericOp op,
+                                  const GuardedSplit &guarded) {
   Location loc = op.getLoc();
   Value results = arith::ConstantIndexOp::create(rewriter, loc, 1);
   for (auto [loop, type] : llvm::enumerate(op.getIteratorTypesArray()))

@@ -76,7 +76,6 @@ private:
       llvm::function_ref<mlir::FailureOr<llvm::SmallVector<mlir::Value>>(
           const Environment &, mlir::ValueRange)>;
 
-  mlir::Value getExtentDim(unsigned number);
   mlir::OpFoldResult getExtent(unsigned number);
   mlir::OpFoldResult tileSize(unsigned number, int64_t step,
                               mlir::OpFoldResult offset,

@@ -45,19 +45,25 @@ bool isReadAlone(const KernelInfo &info, mlir::OpOperand &operand);
 /// each, and where indices have 64 bits an address, too.
 int64_t loneElementBytes(const KernelInfo &info, const TilePlan &plan);
 
+/// Bytes of each asynchronous copy by which an operand of a product by instructions of warps
+/// comes to shared memory; 0: it comes by way of registers.
+int64_t copyBytes(const KernelInfo &info, const TilePlan &plan, mlir::OpOperand &operand,
+                  TargetAttr target);
+
 /// Registers of a thread, and how many more of `ahead` bytes, over all threads, it has
 /// where there are some left.
 int64_t withAhead(int64_t registers, int64_t ahead, const TilePlan &plan,
                   TargetAttr target);
 
 /// Bytes of registers, over all threads, of a matrix product by instructions: the
-/// accumulators, and the operands' fragments for two steps of the instruction.
+/// accumulators, and the operands' fragments for `held` steps of the instruction.
 /// Warps in a row read the same part of A, warps in a column the same of B. `ahead` gets
 /// what is added for fragments of later steps of a stage, which ptxas reads early where
 /// it has registers left: counted of the suites' kernels, 20 registers where a stage
 /// has two steps, 32 where it has more (perf/static/plans).
 int64_t fragmentBytes(const KernelInfo &info, mlir::linalg::LinalgOp product,
-                      LoweringConfigAttr config, const TilePlan &plan, int64_t &ahead);
+                      LoweringConfigAttr config, const TilePlan &plan, int64_t &ahead,
+                      int64_t held = 2);
 
 } // namespace tilewright
 

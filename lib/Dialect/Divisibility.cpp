@@ -214,7 +214,7 @@ static int64_t promisedAlignment(func::FuncOp kernel, int64_t operand,
 BufferDivisors tilewright::argumentDivisors(func::FuncOp kernel,
                                             BlockArgument argument,
                                             int64_t accessBytes) {
-  auto type = cast<MemRefType>(argument.getType());
+  auto type = cast<ShapedType>(argument.getType());
   int64_t operand = operandNumber(argument), rank = type.getRank();
   BufferDivisors result;
   for (int64_t dim = 0; dim < rank; ++dim)
@@ -222,7 +222,10 @@ BufferDivisors tilewright::argumentDivisors(func::FuncOp kernel,
         type.isDynamicDim(dim) ? promisedDivisor(kernel, operand, dim)
                                : std::max<int64_t>(1, type.getDimSize(dim)));
   SmallVector<int64_t> strides;
-  if (getWindowStrides(type, strides)) {
+  auto buffer = dyn_cast<MemRefType>(type);
+  if (StridedLayoutAttr view = getView(kernel, operand); view && !buffer)
+    strides.assign(view.getStrides().begin(), view.getStrides().end());
+  if (!strides.empty() || (buffer && getWindowStrides(buffer, strides))) {
     int64_t promised = promisedAlignment(kernel, operand, accessBytes,
                                          type.getElementType());
     for (int64_t stride : strides)

@@ -8,6 +8,7 @@
 #include "Enumerate.h"
 #include "Footprint.h"
 #include "tilewright/Dialect/Divisibility.h"
+#include "tilewright/Dialect/Float8.h"
 #include "tilewright/Dialect/Padding.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -17,7 +18,7 @@ using namespace tilewright;
 
 int64_t tilewright::fragmentBytes(const KernelInfo &info, linalg::LinalgOp product,
                                   LoweringConfigAttr config, const TilePlan &plan,
-                                  int64_t &ahead) {
+                                  int64_t &ahead, int64_t held) {
   constexpr int64_t kAheadOfTwo = 20, kAhead = 32;
   const Contraction &contraction = *info.getContraction(product);
   auto instruction =
@@ -43,43 +44,12 @@ int64_t tilewright::fragmentBytes(const KernelInfo &info, linalg::LinalgOp produ
     if (info.isChained() ||
         llvm::is_contained(stepOperands(info), &product->getOpOperand(number)))
       operands += bytes(number, others);
+  int64_t two = operands * std::min<int64_t>(2, steps) / steps,
+          kept = operands * std::min(held, steps) / steps;
   if (instruction && !instruction->opaque)
-    ahead += std::min(4 * plan.threads * (steps > 2 ? kAhead : kAheadOfTwo),
-                      operands * (steps - 1) / steps);
-  return operands * std::min<int64_t>(2, steps) / steps + bytes(2, {});
-}
-
-static int64_t elementBits(OpOperand &operand) {
-  Type type = getElementTypeOrSelf(operand.get().getType());
-  return type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 0;
-}
-
-/// Whether `operand` surely goes from global to shared memory by asynchronous
-/// copies of `bytes` or more: an argument whose rows are aligned, of elements that
-/// are loaded as they lie: of 16 bits, or bytes with the sum along their rows.
-static bool isCopied(OpOperand &operand, TargetAttr target, int64_t bytes) {
-  auto type = cast<RankedTensorType>(operand.get().getType());
-  int64_t row = type.getRank() ? type.getShape().back() : 1;
-  int64_t bits = elementBits(operand);
-  bool asTheyLie =
-      bits == 16 || (bits == 8 && runsAlongSum(operand));
-  return target.has("async_copy") && isa<BlockArgument>(operand.get()) &&
-         asTheyLie && !ShapedType::isDynamic(row) && row * bits % (8 * bytes) == 0;
-}
-
-bool tilewright::isRegisterStaged(const KernelInfo &info, TargetAttr target) {
-  linalg::LinalgOp root = info.getRoot();
-  const Contraction *contraction = info.getContraction(root);
-  if (contraction && target.has("load_matrices"))
-    for (linalg::LinalgOp op : info.rootProducts)
-      for (unsigned number : {contraction->a, contraction->b}) {
-        OpOperand &operand = op->getOpOperand(number);
-        if (elementBits(operand) == 8 && !runsAlongSum(operand))
-          return true;
-      }
-  return llvm::any_of(info.ops, [&](linalg::LinalgOp op) {
-    return isFusedProducer(info, op);
-  });
+    ahead += two - kept + std::min(4 * plan.threads * (steps > 2 ? kAhead : kAheadOfTwo),
+                                   operands * (steps - 1) / steps);
+  return kept + bytes(2, {});
 }
 
 /// Bytes, over all threads, of the next step's tiles, which wait in registers
@@ -89,11 +59,12 @@ static int64_t stagedBytes(const KernelInfo &info, LoweringConfigAttr config,
   int64_t bytes = 0;
   bool copied = true;
   for (OpOperand *operand : stepOperands(info)) {
-    copied &= isCopied(*operand, target, 4);
+    int64_t copy = copyBytes(info, plan, *operand, target);
+    copied &= copy > 0;
     // Beside one that waits, only the widest copies are made.
     int64_t tile = tileElements(info, plan, *operand),
             each = bytesPerElement(operand->get().getType());
-    if (!isCopied(*operand, target, 16))
+    if (copy < 16)
       bytes += tile * std::max<int64_t>(each, isReadAlone(info, *operand) ? 4 : 0);
     // Beside two products' sums there is no room for what is shifted into place.
     if (info.isDual() && hasRowsOf(info, *operand, 4) && !hasRowsOf(info, *operand, 16))
@@ -102,17 +73,43 @@ static int64_t stagedBytes(const KernelInfo &info, LoweringConfigAttr config,
   return copied || config.getStages() < 2 ? 0 : bytes;
 }
 
+/// Registers of a thread in which 8-bit floats become what is multiplied: the 16 of a load have
+/// two temporaries each, where they are not halves with eight bits cut off.
+static int64_t convertedRegisters(const KernelInfo &info) {
+  constexpr int64_t kOfLoad = 32;
+  return llvm::any_of(info.ops, [&](linalg::LinalgOp op) {
+    return isFusedProducer(info, op) &&
+           llvm::any_of(op.getDpsInputOperands(), [](OpOperand *input) {
+             Type type = getElementTypeOrSelf(input->get().getType());
+             return isFloat8(type) && !isa<Float8E5M2Type>(type);
+           });
+  }) ? kOfLoad : 0;
+}
+
+/// Registers of a thread for addresses of bytes that are transposed in registers, where only a
+/// launch tells how far apart rows are: each load is of a row of its own.
+static int64_t rowRegisters(const KernelInfo &info, const TilePlan &plan) {
+  constexpr int64_t kAddress = 2, kWidth = 16;
+  int64_t registers = 0;
+  for (OpOperand *operand : stepOperands(info)) {
+    auto type = cast<RankedTensorType>(operand->get().getType());
+    if (isa<BlockArgument>(operand->get()) && type.getRank() && bytesPerElement(type) == 1 &&
+        !runsAlongSum(*operand) && ShapedType::isDynamicShape(type.getShape().drop_front()))
+      registers += kAddress * llvm::divideCeil(tileElements(info, plan, *operand),
+                                               kWidth * plan.threads);
+  }
+  return registers;
+}
+
 /// Whether the rows of windows end within a tile and are copied element by element, as
 /// they may begin anywhere.
-static bool isClippedAlone(const KernelInfo &info, const TilePlan &plan, OpOperand &operand) {
+static bool isClippedAlone(const KernelInfo &info, const TilePlan &plan, OpOperand &operand,
+                           TargetAttr target) {
   auto op = cast<linalg::LinalgOp>(operand.getOwner());
   auto argument = dyn_cast<BlockArgument>(operand.get());
   AffineMap map = op.getMatchingIndexingMap(&operand);
-  if (!argument || !getView(info.kernel, operandNumber(argument)))
-    return false;
-  auto aligned = info.kernel->getAttrOfType<DenseI64ArrayAttr>(kAlignedAttr);
-  if (aligned && llvm::is_contained(aligned.asArrayRef(), operandNumber(argument)) &&
-      !isReadAlone(info, operand))
+  if (!argument || !getView(info.kernel, operandNumber(argument)) ||
+      copyBytes(info, plan, operand, target))
     return false;
   unsigned row = info.getClasses(op)[map.getDimPosition(map.getNumResults() - 1)];
   int64_t extent = info.classes[row].extent;
@@ -127,15 +124,16 @@ static int64_t checkRegisters(const KernelInfo &info, const TilePlan &plan,
   int64_t registers = 0;
   for (OpOperand *operand : stepOperands(info)) {
     auto argument = dyn_cast<BlockArgument>(operand->get());
-    bool isAlone = isClippedAlone(info, plan, *operand);
+    auto op = cast<linalg::LinalgOp>(operand->getOwner());
+    bool isAlone = isClippedAlone(info, plan, *operand, target);
     if (!argument || (!getPadding(argument) && !isAlone))
       continue;
     int64_t element = bytesPerElement(operand->get().getType());
     int64_t bytes = tileElements(info, plan, *operand) * element;
-    int64_t width = isAlone                          ? element
-                    : isCopied(*operand, target, 16) ? 16
-                    : isCopied(*operand, target, 4)  ? 4
-                                                     : element;
+    // Elements of a row are all there, or none, where nothing ends along it.
+    std::optional<Padding> padding = getPadding(operand->get());
+    bool endsInRow = isAlone || padding->constrains(op.getMatchingIndexingMap(operand).getNumResults() - 1);
+    int64_t width = endsInRow ? element : 16;
     registers += kEach * llvm::divideCeil(bytes, width * plan.threads);
   }
   return registers;
@@ -185,9 +183,13 @@ bool MatrixUnit::takesTurns(const KernelInfo &info) const { return !info.isChain
 int64_t MatrixUnit::registers(const KernelInfo &info, LoweringConfigAttr config,
                               const TilePlan &plan, TargetAttr target) const {
   int64_t bytes = stagedBytes(info, config, plan, target), ahead = 0;
+  // A ring reads each step's fragments while it multiplies those of the last one; what is
+  // computed or transposed on its way takes as much in between.
+  int64_t held = bytes && !isRegisterStaged(info, target) ? 1 : 2;
   for (linalg::LinalgOp op : info.getProducts())
-    bytes += fragmentBytes(info, op, config, plan, ahead);
+    bytes += fragmentBytes(info, op, config, plan, ahead, held);
   return withAhead(kAddressRegisters + llvm::divideCeil(bytes, 4 * plan.threads) +
-                       checkRegisters(info, plan, target) + wideWindowRegisters(info, plan),
+                       convertedRegisters(info) + checkRegisters(info, plan, target) +
+                       rowRegisters(info, plan) + wideWindowRegisters(info, plan),
                    ahead, plan, target);
 }

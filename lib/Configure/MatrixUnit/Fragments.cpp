@@ -132,7 +132,8 @@ static int64_t checkRegisters(const KernelInfo &info, const TilePlan &plan,
     int64_t bytes = tileElements(info, plan, *operand) * element;
     // Elements of a row are all there, or none, where nothing ends along it.
     std::optional<Padding> padding = getPadding(operand->get());
-    bool endsInRow = isAlone || padding->constrains(op.getMatchingIndexingMap(operand).getNumResults() - 1);
+    int64_t row = op.getMatchingIndexingMap(operand).getNumResults() - 1;
+    bool endsInRow = isAlone || padding->constrains(row);
     int64_t width = endsInRow ? element : 16;
     registers += kEach * llvm::divideCeil(bytes, width * plan.threads);
   }
@@ -159,6 +160,18 @@ static int64_t wideWindowRegisters(const KernelInfo &info, const TilePlan &plan)
     registers += kEach * llvm::divideCeil(bytes, kWidth * plan.threads);
   }
   return registers;
+}
+
+/// Whether a block surely takes all of its sums in one step.
+static bool isOneStep(const KernelInfo &info, const TilePlan &plan) {
+  auto hasSteps = [](auto pair) {
+    auto &[loopClass, tile] = pair;
+    return !loopClass.parallel && tile.loop &&
+           (ShapedType::isDynamic(loopClass.extent) ||
+            llvm::divideCeil(loopClass.extent, loopClass.parts) > tile.step);
+  };
+  return !info.isChained() &&
+         llvm::none_of(llvm::zip_equal(info.classes, plan.classes), hasSteps);
 }
 
 int64_t MatrixUnit::operandBytes(const KernelInfo &info, LoweringConfigAttr config,
@@ -188,7 +201,10 @@ int64_t MatrixUnit::registers(const KernelInfo &info, LoweringConfigAttr config,
   int64_t held = bytes && !isRegisterStaged(info, target) ? 1 : 2;
   for (linalg::LinalgOp op : info.getProducts())
     bytes += fragmentBytes(info, op, config, plan, ahead, held);
-  return withAhead(kAddressRegisters + llvm::divideCeil(bytes, 4 * plan.threads) +
+  // Without steps there are no addresses that go on with them, nor numbers of stages.
+  constexpr int64_t kPlace = 10;
+  int64_t addresses = isOneStep(info, plan) ? kPlace : kAddressRegisters;
+  return withAhead(addresses + llvm::divideCeil(bytes, 4 * plan.threads) +
                        convertedRegisters(info) + checkRegisters(info, plan, target) +
                        rowRegisters(info, plan) + wideWindowRegisters(info, plan),
                    ahead, plan, target);

@@ -27,6 +27,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
@@ -107,6 +108,11 @@ private:
   /// Operands in memory that `op` or what it is computed from element by element reads.
   SmallVector<OpOperand *> loadsOf(linalg::LinalgOp op) const;
   int64_t wordsOfLoads(linalg::LinalgOp op) const;
+  /// What the body of `op` reads where a number says, each element by an access of its own.
+  int64_t wordsExtracted(linalg::LinalgOp op) const;
+  /// Where an element of a result is and where the result ends, dim by dim, if tiles of it may
+  /// end beside what there is.
+  int64_t wordsOfBounds(OpOperand &init) const;
   /// What is there before op `index` and needed behind it.
   int64_t wordsAcross(size_t index) const;
   /// What is loaded for the ops between op `index` and the next point.
@@ -276,6 +282,23 @@ SmallVector<OpOperand *> LiveValues::loadsOf(linalg::LinalgOp op) const {
         work.push_back(producer);
     }
   return loads;
+}
+
+int64_t LiveValues::wordsExtracted(linalg::LinalgOp op) const {
+  int64_t words = 0;
+  for (auto extract : op.getBlock()->getOps<tensor::ExtractOp>())
+    words += wordsOf(info.getClasses(op), extract.getType());
+  return words;
+}
+
+int64_t LiveValues::wordsOfBounds(OpOperand &init) const {
+  auto bits = info.kernel->getAttrOfType<IntegerAttr>(kIndexBitsAttr);
+  int64_t each = bits && bits.getInt() == 64 ? 4 : 2;
+  int64_t dims = llvm::count_if(info.getClasses(init), [&](unsigned number) {
+    return ShapedType::isDynamic(info.classes[number].extent) && plan.classes[number].vector > 1;
+  });
+  // Where it is along one of them is its address.
+  return dims ? each * dims - each / 2 : 0;
 }
 
 int64_t LiveValues::wordsOfLoads(linalg::LinalgOp op) const {
@@ -470,7 +493,7 @@ int64_t LiveValues::ofBody(size_t index) const {
 
 /// Of ops without such points: what is loaded and what is stored, and elements side by side.
 int64_t LiveValues::ofSegment() const {
-  int64_t loads = 0, stores = 0, elements = 0, edges = 0;
+  int64_t loads = 0, stores = 0, elements = 0, edges = 0, bounds = 0;
   llvm::SmallPtrSet<Value, 8> seen;
   bool isComputed = false;
   for (linalg::LinalgOp op : info.ops) {
@@ -479,6 +502,7 @@ int64_t LiveValues::ofSegment() const {
     for (OpOperand *input : op.getDpsInputOperands())
       if (isLoaded(*input) && seen.insert(input->get()).second)
         loads += wordsInMemory(*input), edges = std::max(edges, countAtEdges(*input));
+    loads += wordsExtracted(op);
     elements = std::max(elements, elementsOf(info.getClasses(op)));
     isComputed |= hasFunction(op);
   }
@@ -489,13 +513,14 @@ int64_t LiveValues::ofSegment() const {
     if (isa<linalg::FillOp>(op.getOperation()))
       words = 4 * words > target.getFact("access_bytes", 16) ? kAddress : 0;
     stores += words;
+    bounds = std::max(bounds, wordsOfBounds(*op.getDpsInitOperand(result.getResultNumber())));
   }
   // What is widened is stored as it is computed. Each access at an edge has an address, half
   // of them a register for whether it is made; of sizes that are known all of that is.
   bool isKnown = llvm::none_of(info.classes, [](const LoopClass &loopClass) {
     return ShapedType::isDynamic(loopClass.extent);
   });
-  edges += edges / 2;
+  edges = edges ? edges + edges / 2 : bounds;
   loads = oneByOne(fixed + loads + (isKnown ? edges : 0), free) - fixed;
   stores = std::min(stores, loads + target.getFact("access_bytes", 16) / 4);
   int64_t registers = fixed + std::max(stores, loads) + (isKnown ? 0 : edges);

@@ -5,6 +5,7 @@
 // strategy says, and memory through which values move between threads (Scratch.cpp).
 
 #include "Footprint.h"
+#include "Bound.h"
 #include "CostModel.h"
 #include "Enumerate.h"
 #include "Strategy.h"
@@ -127,6 +128,23 @@ int64_t tilewright::loneElementBytes(const KernelInfo &info, const TilePlan &pla
       bytes += tileElements(info, plan, *input) *
                std::max<int64_t>(0, each - bytesPerElement(input->get().getType()));
   return bytes;
+}
+
+int64_t tilewright::freeRegisters(const TilePlan &plan, TargetAttr target) {
+  const ChipFacts &chip = chipOf(target);
+  double threads = std::min(chip.threads, chip.blocks * double(plan.threads));
+  return registersEach(int64_t(threads), chip);
+}
+
+bool tilewright::isOneStep(const KernelInfo &info, const TilePlan &plan) {
+  auto hasSteps = [](auto pair) {
+    auto &[loopClass, tile] = pair;
+    return !loopClass.parallel && tile.loop &&
+           (ShapedType::isDynamic(loopClass.extent) ||
+            llvm::divideCeil(loopClass.extent, loopClass.parts) > tile.step);
+  };
+  return !info.isChained() &&
+         llvm::none_of(llvm::zip_equal(info.classes, plan.classes), hasSteps);
 }
 
 int64_t tilewright::withAhead(int64_t registers, int64_t ahead, const TilePlan &plan,

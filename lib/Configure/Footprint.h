@@ -10,8 +10,15 @@
 
 namespace tilewright {
 
-/// Registers of a thread for addresses and indices.
-inline constexpr int64_t kAddressRegisters = 24;
+/// Registers of a thread for addresses and indices; of one that takes its sums in one step, where
+/// nothing goes on with the steps, for its place alone.
+inline constexpr int64_t kAddressRegisters = 24, kPlaceRegisters = 10;
+
+/// Whether a block surely takes all of its sums in one step.
+bool isOneStep(const KernelInfo &info, const TilePlan &plan);
+
+/// What each thread of blocks has that fill a multiprocessor: as many as there can be.
+int64_t freeRegisters(const TilePlan &plan, TargetAttr target);
 
 /// Elements of the tile that `operand`'s map selects.
 int64_t tileElements(const KernelInfo &info, const TilePlan &plan,

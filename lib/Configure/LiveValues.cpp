@@ -51,13 +51,6 @@ static constexpr int64_t kOnline = 4;
 /// What steps of these, each of which needs the last one's, fill of the registers that are free.
 static constexpr int64_t kFilled = 48;
 
-/// What each thread of blocks has that fill a multiprocessor: as many as there can be.
-static int64_t freeRegisters(const TilePlan &plan, TargetAttr target) {
-  const ChipFacts &chip = chipOf(target);
-  double threads = std::min(chip.threads, chip.blocks * double(plan.threads));
-  return registersEach(int64_t(threads), chip);
-}
-
 /// What ptxas takes of `registers` where values need not all be there at once: those within
 /// reach of what is free are loaded one after the other.
 static int64_t withinFree(int64_t registers, int64_t free) {

@@ -162,18 +162,6 @@ static int64_t wideWindowRegisters(const KernelInfo &info, const TilePlan &plan)
   return registers;
 }
 
-/// Whether a block surely takes all of its sums in one step.
-static bool isOneStep(const KernelInfo &info, const TilePlan &plan) {
-  auto hasSteps = [](auto pair) {
-    auto &[loopClass, tile] = pair;
-    return !loopClass.parallel && tile.loop &&
-           (ShapedType::isDynamic(loopClass.extent) ||
-            llvm::divideCeil(loopClass.extent, loopClass.parts) > tile.step);
-  };
-  return !info.isChained() &&
-         llvm::none_of(llvm::zip_equal(info.classes, plan.classes), hasSteps);
-}
-
 int64_t MatrixUnit::operandBytes(const KernelInfo &info, LoweringConfigAttr config,
                                  const TilePlan &plan, TargetAttr target) const {
   int64_t bytes = 0;
@@ -201,9 +189,7 @@ int64_t MatrixUnit::registers(const KernelInfo &info, LoweringConfigAttr config,
   int64_t held = bytes && !isRegisterStaged(info, target) ? 1 : 2;
   for (linalg::LinalgOp op : info.getProducts())
     bytes += fragmentBytes(info, op, config, plan, ahead, held);
-  // Without steps there are no addresses that go on with them, nor numbers of stages.
-  constexpr int64_t kPlace = 10;
-  int64_t addresses = isOneStep(info, plan) ? kPlace : kAddressRegisters;
+  int64_t addresses = isOneStep(info, plan) ? kPlaceRegisters : kAddressRegisters;
   return withAhead(addresses + llvm::divideCeil(bytes, 4 * plan.threads) +
                        convertedRegisters(info) + checkRegisters(info, plan, target) +
                        rowRegisters(info, plan) + wideWindowRegisters(info, plan),

@@ -184,7 +184,13 @@ int64_t SimtContraction::registers(const KernelInfo &info, LoweringConfigAttr co
                                    const TilePlan &plan, TargetAttr target) const {
   if (config.getPromote().empty() || !info.getContraction(info.getRoot()))
     return ScheduleStrategy::registers(info, config, plan, target);
-  return kAddressRegisters + threadRegisters(info, config, plan);
+  int64_t registers = threadRegisters(info, config, plan);
+  if (target.getBackend() != "nvvm")
+    return kAddressRegisters + registers;
+  if (isOneStep(info, plan))
+    return kPlaceRegisters + registers;
+  // ptxas unrolls the steps, and loads ahead, as far as registers go that no block more needs.
+  return std::max(kAddressRegisters + registers, freeRegisters(plan, target));
 }
 
 ArrayRef<linalg::LinalgOp> SimtContraction::getProducts(const KernelInfo &info) const {

@@ -17,6 +17,7 @@
 #include "AttentionWarpgroups.h"
 #include "CostModel.h"
 #include "Fields.h"
+#include "Footprint.h"
 #include "Remarks.h"
 #include "tilewright/Configure/Configure.h"
 #include "tilewright/Configure/Pins.h"
@@ -196,18 +197,25 @@ OrRefusal<AttentionPlan> tilewright::planAttention(AttentionOp op, LoweringConfi
                             plan.keys * (plan.queries * bytes + 16)) +
                    plan.queries * 4 * 2;
   }
-  // Scores, their powers in the type of the values, the result, and what addresses and
-  // fragments on their way take.
-  int64_t powers = plan.keys / 2, queries = 0;
+  // Scores, their powers in the type of the values, the result, and addresses.
+  // Fragments on their way; by threads, the few elements of a step of either operand.
+  int64_t others = instruction ? 40 : 16;
+  int64_t all = op.getLoopExtents()[op.getKeyLoop()], keys = plan.keys;
+  bool isOneStep = !ShapedType::isDynamic(all) && all <= keys;
+  // Of keys in one step no scores are kept beyond the last one's tile.
+  if (isOneStep)
+    keys = std::min<int64_t>(keys, llvm::alignTo(all, 8));
+  int64_t powers = keys / 2, queries = 0;
   // Beside queries that are in registers, too, powers take the place of scores one by one.
   if (instruction && !instruction->opaque && !llvm::is_contained(config.getPromote(), 0)) {
     queries = plan.depth * bytes / 4;
-    powers = plan.keys / 4;
+    powers = keys / 4;
   }
   // Keys and values that are not copied asynchronously wait in registers.
   if (instruction && !instruction->opaque && !target.has("async_copy"))
     powers += plan.keys * (plan.depth + plan.columns) * bytes / 4 / plan.queries;
-  plan.registers = 64 + plan.queries * (queries + plan.keys + powers + plan.columns) / plan.threads;
+  plan.registers = others + (isOneStep ? kPlaceRegisters : kAddressRegisters) +
+                   plan.queries * (queries + keys + powers + plan.columns) / plan.threads;
   int64_t registers = registerLimit(target, plan.threads);
   if (instruction && !instruction->opaque && plan.registers > registers)
     return refuse(Refused::Registers, "needs " + Twine(plan.registers) +
@@ -315,6 +323,11 @@ static SmallVector<LoweringConfigAttr> listAttentionConfigs(AttentionOp op, Targ
       add({4, keys}, {}, 1, {}, {});
     return configs;
   }
+  // Two steps would be straight code, in which both hold their registers side by side.
+  auto areTwoSteps = [&](int64_t keys) {
+    int64_t all = extents[op.getKeyLoop()];
+    return all > keys && all <= 2 * keys && !op.getLengths() && op.getKeysBehind() < 0;
+  };
   StringAttr mma = findInstruction(op, target);
   auto instruction = mma ? MatrixInstruction::parse(context, mma.getValue()) : std::nullopt;
   if (instruction && instruction->opaque) {
@@ -338,10 +351,8 @@ static SmallVector<LoweringConfigAttr> listAttentionConfigs(AttentionOp op, Targ
     // Elements of a mask wait in registers, too, and what is not copied asynchronously.
     bool fewWarps = widest <= 64 && !op.getMask() && target.has("async_copy");
     int64_t most = widest > 128 ? 32 : 64;
-    // One step of all keys shrinks nothing and needs no ring; two would be straight code, in
-    // which both hold their registers side by side.
-    int64_t allKeys = extents[op.getKeyLoop()];
-    if (allKeys > most && allKeys <= 2 * most && !op.getLengths() && op.getKeysBehind() < 0) {
+    // One step of all keys shrinks nothing and needs no ring.
+    if (areTwoSteps(most)) {
       if (widest <= 128 && isLarge)
         addBoth({128, 2 * most}, 8, 1);
       addBoth({16 * warps, 2 * most}, warps, 1);
@@ -354,10 +365,11 @@ static SmallVector<LoweringConfigAttr> listAttentionConfigs(AttentionOp op, Targ
       for (int64_t keys : {most, int64_t(32), int64_t(16)})
         addBoth({16 * warps, keys}, warps, stages);
   }
-  for (int64_t block : {32, 16, 8})
-    for (int64_t warps : {4, 2, 1})
-      if (block * block >= lanes * warps)
-        add({block, block}, {warps, 1}, 1, {0, 1}, {});
+  for (bool straight : {false, true})
+    for (int64_t block : {32, 16, 8})
+      for (int64_t warps : {4, 2, 1})
+        if (block * block >= lanes * warps && areTwoSteps(block) == straight)
+          add({block, block}, {warps, 1}, 1, {0, 1}, {});
   return configs;
 }
 

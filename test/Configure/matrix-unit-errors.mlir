@@ -88,7 +88,7 @@ module attributes {tilewright.target = #cuda} {
 
 #cuda = #tilewright.target<"cuda:sm_80", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 166912, registers = 255, async_copy, load_matrices, mma = ["mma.m16n8k16.f16.f32"]}>
 module attributes {tilewright.target = #cuda} {
-  func.func private @registers(%a: tensor<512x512xf16>, %b: tensor<512x512xf16>, %c: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
+  func.func private @registers(%a: tensor<512x512xf16>, %b: tensor<512x512xf16>, %c: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel, tilewright.access = ["read", "read", "readwrite"]} {
     // expected-error @below {{the pinned lowering config does not fit: needs 376 registers per thread but cuda:sm_80 has 255}}
     %r = linalg.generic {
         indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],

@@ -392,8 +392,9 @@ int64_t LiveValues::ofReduction(size_t index) const {
     bool isNarrow = llvm::any_of(loadsOf(op), [](OpOperand *load) {
       return bytesPerElement(load->get().getType()) < 4;
     });
-    bool isUnrolled =
-        !isNarrow && steps > kFewSteps / 2 && steps <= kFewSteps && elements >= kFewSteps;
+    // Steps at an edge, whose loads are made or not, stay a loop.
+    bool isUnrolled = !isNarrow && !edges && steps > kFewSteps / 2 && steps <= kFewSteps &&
+                      elements >= kFewSteps;
     bool isChain = plan.onlineSums || hasFunction(op);
     // Where registers are short, one access after the other is made.
     if (!ahead)

@@ -77,13 +77,14 @@ static int64_t stagedBytes(const KernelInfo &info, LoweringConfigAttr config,
 /// two temporaries each, where they are not halves with eight bits cut off.
 static int64_t convertedRegisters(const KernelInfo &info) {
   constexpr int64_t kOfLoad = 32;
-  return llvm::any_of(info.ops, [&](linalg::LinalgOp op) {
-    return isFusedProducer(info, op) &&
-           llvm::any_of(op.getDpsInputOperands(), [](OpOperand *input) {
-             Type type = getElementTypeOrSelf(input->get().getType());
-             return isFloat8(type) && !isa<Float8E5M2Type>(type);
-           });
-  }) ? kOfLoad : 0;
+  auto isExpanded = [](OpOperand *input) {
+    Type type = getElementTypeOrSelf(input->get().getType());
+    return isFloat8(type) && !isa<Float8E5M2Type>(type);
+  };
+  for (linalg::LinalgOp op : info.ops)
+    if (isFusedProducer(info, op) && llvm::any_of(op.getDpsInputOperands(), isExpanded))
+      return kOfLoad;
+  return 0;
 }
 
 /// Registers of a thread for addresses of bytes that are transposed in registers, where only a

@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/ValueBoundsOpInterface.h"
 
 #include <cmath>
 
@@ -372,27 +373,50 @@ std::optional<unsigned> ScoreMask::getQuery() const {
   return bounds.empty() ? std::nullopt : std::optional(bounds.front().query);
 }
 
-/// Comparisons that hide by a finite number hide as -inf does where each query sees a key and
-/// nothing else hides any; else they are conditions and terms like others.
-void ScoreMask::takeFiniteBounds(unsigned query) {
-  int64_t keys = expressions.sizeOf(key), queries = expressions.sizeOf(query);
-  bool isKnown = !ShapedType::isDynamic(keys) && !ShapedType::isDynamic(queries);
-  bool isAlone = bounds.size() == 1 && conditions.empty() && terms.empty();
-  SmallVector<Bound> kept;
+/// Whether each query i has a key of i - before to i + behind, the narrowest of all bounds.
+bool ScoreMask::seeKeys(unsigned query,
+                        llvm::function_ref<OpFoldResult(unsigned)> sizeOf) const {
+  std::optional<int64_t> before, behind;
   for (const Bound &bound : bounds) {
     int64_t offset = bound.offset.constant;
-    // The first query sees the first key, or the last one the last.
-    bool seesAny = bound.offset.symbols.empty() &&
-                   (bound.isLower ? isKnown && queries - 1 - offset <= keys - 1
-                                  : offset >= 0);
-    if (std::isinf(bound.condition.hidden) || (isAlone && seesAny))
-      kept.push_back(bound);
-    else if (bound.condition.isAdded)
+    if (!bound.offset.symbols.empty() || bound.query != query)
+      return false;
+    auto &narrowest = bound.isLower ? before : behind;
+    narrowest = std::min(narrowest.value_or(offset), offset);
+  }
+  // The first query sees the first key; what two bounds leave is not empty.
+  if (behind && (*behind < 0 || (before && *before + *behind < 0)))
+    return false;
+  if (!before)
+    return true;
+  // The last query sees the last key.
+  int64_t keys = expressions.sizeOf(key), queries = expressions.sizeOf(query);
+  if (!ShapedType::isDynamic(keys) && !ShapedType::isDynamic(queries))
+    return queries - 1 - *before <= keys - 1;
+  using Size = ValueBoundsConstraintSet::Variable;
+  OpFoldResult ofQueries = sizeOf(query), ofKeys = sizeOf(key);
+  return *before >= 0 && ofQueries && ofKeys &&
+         ValueBoundsConstraintSet::compare(Size(ofQueries), ValueBoundsConstraintSet::LE,
+                                           Size(ofKeys));
+}
+
+/// Comparisons that hide by a finite number hide as -inf does where each query sees a key and
+/// nothing else hides any; else they are conditions and terms like others.
+void ScoreMask::takeFiniteBounds(unsigned query,
+                                 llvm::function_ref<OpFoldResult(unsigned)> sizeOf) {
+  auto isFinite = [](const Bound &bound) { return !std::isinf(bound.condition.hidden); };
+  if (llvm::none_of(bounds, isFinite) ||
+      (conditions.empty() && terms.empty() && seeKeys(query, sizeOf)))
+    return;
+  for (const Bound &bound : bounds) {
+    if (!isFinite(bound))
+      continue;
+    if (bound.condition.isAdded)
       terms.push_back(bound.condition.expression);
     else
       conditions.push_back(bound.condition);
   }
-  bounds = kept;
+  llvm::erase_if(bounds, isFinite);
 }
 
 /// Comparisons with the lengths of a batch, however often the text has them, and with diagonals
@@ -587,7 +611,7 @@ Refusal ScoreMask::resolve(OpBuilder &b, Location loc, unsigned query, Type quer
                            FloatType scoreType, llvm::function_ref<bool(Value)> isKeys,
                            llvm::function_ref<bool(Value)> isQueries,
                            llvm::function_ref<OpFoldResult(unsigned)> sizeOf, Result &result) {
-  takeFiniteBounds(query);
+  takeFiniteBounds(query, sizeOf);
   if (!place(bounds, query, isKeys, isQueries, result)) {
     result = {};
     if (!placeByLength(b, loc, query, sizeOf, result)) {

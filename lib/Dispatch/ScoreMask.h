@@ -80,7 +80,10 @@ private:
   bool placeByLength(mlir::OpBuilder &b, mlir::Location loc, unsigned query,
                      llvm::function_ref<mlir::OpFoldResult(unsigned)> sizeOf,
                      Result &result) const;
-  void takeFiniteBounds(unsigned query);
+  bool seeKeys(unsigned query,
+               llvm::function_ref<mlir::OpFoldResult(unsigned)> sizeOf) const;
+  void takeFiniteBounds(unsigned query,
+                        llvm::function_ref<mlir::OpFoldResult(unsigned)> sizeOf);
   /// Keys less than an element (`ofQuery` 0), at most `offset` behind query + element (1), or at most
   /// before it (-1).
   struct Length {

@@ -10,6 +10,7 @@
 // CHECK: @onnx_causal_half({{.*}}): 1 kernel{{$}}
 // CHECK: @onnx_boolean({{.*}}): 1 kernel{{$}}
 // CHECK: @onnx_window({{.*}}): 1 kernel{{$}}
+// CHECK: @jax_window({{.*}}): 1 kernel{{$}}
 // CHECK: @onnx_lengths({{.*}}): 1 kernel{{$}}
 // CHECK: @onnx_both_sides({{.*}}): 1 kernel{{$}}
 // CHECK: @onnx_past({{.*}}): 5 kernels{{$}}

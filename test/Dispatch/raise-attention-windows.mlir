@@ -1,6 +1,6 @@
 // RUN: tilewright-opt %s -tilewright-raise-attention -canonicalize | FileCheck %s
 
-// A window on either side of the query. What is behind it is compared with a number of integers
+// Windows on the sides of the query. Of the first, what is behind it is compared with a number of integers
 // that are negated as floats, as torch-mlir writes ONNX's Neg: f32 has that number, and rounding
 // keeps the order.
 
@@ -80,5 +80,136 @@ func.func @too_large(%q: tensor<4x24x16xf32>, %k: tensor<4x40x16xf32>, %v: tenso
   %r = linalg.generic {indexing_maps = [#w, #v, #o], iterator_types = #pppr} ins(%w, %v : tensor<4x24x40xf32>, tensor<4x40x16xf32>) outs(%zo : tensor<4x24x16xf32>) {
     ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.mulf %x, %y : f32 %1 = arith.addf %acc, %0 : f32 linalg.yield %1 : f32 } -> tensor<4x24x16xf32>
   return %r : tensor<4x24x16xf32>
+}
+// Each query sees its own key: what is hidden by a finite number is hidden.
+// CHECK-LABEL: func.func @finite(
+// CHECK-NOT: linalg.generic
+// CHECK: tilewright.attention {{.*}}causal = "top_left"{{.*}}window = array<i64: 15, -1>
+func.func @finite(%q: tensor<4x24x16xf32>, %k: tensor<4x40x16xf32>, %v: tensor<4x40x16xf32>) -> tensor<4x24x16xf32> {
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %hidden = arith.constant -1.0e9 : f32
+  %c16 = arith.constant 16 : i32
+  %es = tensor.empty() : tensor<4x24x40xf32>
+  %er = tensor.empty() : tensor<4x24xf32>
+  %eo = tensor.empty() : tensor<4x24x16xf32>
+  %zs = linalg.fill ins(%zero : f32) outs(%es : tensor<4x24x40xf32>) -> tensor<4x24x40xf32>
+  %zr = linalg.fill ins(%zero : f32) outs(%er : tensor<4x24xf32>) -> tensor<4x24xf32>
+  %lr = linalg.fill ins(%low : f32) outs(%er : tensor<4x24xf32>) -> tensor<4x24xf32>
+  %zo = linalg.fill ins(%zero : f32) outs(%eo : tensor<4x24x16xf32>) -> tensor<4x24x16xf32>
+  %s = linalg.generic {indexing_maps = [#q, #k, #s], iterator_types = #pppr} ins(%q, %k : tensor<4x24x16xf32>, tensor<4x40x16xf32>) outs(%zs : tensor<4x24x40xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.mulf %x, %y : f32 %1 = arith.addf %acc, %0 : f32 linalg.yield %1 : f32 } -> tensor<4x24x40xf32>
+  %t = linalg.generic {indexing_maps = [#ij, #ij], iterator_types = #ppp} ins(%s : tensor<4x24x40xf32>) outs(%es : tensor<4x24x40xf32>) {
+    ^bb0(%x: f32, %acc: f32): %i = linalg.index 1 : index %j = linalg.index 2 : index %a = arith.index_cast %i : index to i32 %b = arith.index_cast %j : index to i32 %l = arith.cmpi sle, %b, %a : i32 %c = arith.subi %a, %c16 : i32 %d = arith.cmpi sgt, %b, %c : i32 %both = arith.andi %l, %d : i1 %z = arith.select %both, %x, %hidden : f32 linalg.yield %z : f32 } -> tensor<4x24x40xf32>
+  %max = linalg.generic {indexing_maps = [#ij, #i], iterator_types = #ppr} ins(%t : tensor<4x24x40xf32>) outs(%lr : tensor<4x24xf32>) {
+    ^bb0(%x: f32, %acc: f32): %0 = arith.maximumf %x, %acc : f32 linalg.yield %0 : f32 } -> tensor<4x24xf32>
+  %p = linalg.generic {indexing_maps = [#ij, #i, #ij], iterator_types = #ppp} ins(%t, %max : tensor<4x24x40xf32>, tensor<4x24xf32>) outs(%es : tensor<4x24x40xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.subf %x, %y : f32 %1 = math.exp %0 : f32 linalg.yield %1 : f32 } -> tensor<4x24x40xf32>
+  %sum = linalg.generic {indexing_maps = [#ij, #i], iterator_types = #ppr} ins(%p : tensor<4x24x40xf32>) outs(%zr : tensor<4x24xf32>) {
+    ^bb0(%x: f32, %acc: f32): %0 = arith.addf %acc, %x : f32 linalg.yield %0 : f32 } -> tensor<4x24xf32>
+  %w = linalg.generic {indexing_maps = [#ij, #i, #ij], iterator_types = #ppp} ins(%p, %sum : tensor<4x24x40xf32>, tensor<4x24xf32>) outs(%es : tensor<4x24x40xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.divf %x, %y : f32 linalg.yield %0 : f32 } -> tensor<4x24x40xf32>
+  %r = linalg.generic {indexing_maps = [#w, #v, #o], iterator_types = #pppr} ins(%w, %v : tensor<4x24x40xf32>, tensor<4x40x16xf32>) outs(%zo : tensor<4x24x16xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.mulf %x, %y : f32 %1 = arith.addf %acc, %0 : f32 linalg.yield %1 : f32 } -> tensor<4x24x16xf32>
+  return %r : tensor<4x24x16xf32>
+}
+// The last queries see no key: the average of all values.
+// CHECK-LABEL: func.func @last_sees_none(
+// CHECK: tilewright.attention {{.*}} mask(
+func.func @last_sees_none(%q: tensor<4x60x16xf32>, %k: tensor<4x40x16xf32>, %v: tensor<4x40x16xf32>) -> tensor<4x60x16xf32> {
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %hidden = arith.constant -1.0e9 : f32
+  %c16 = arith.constant 16 : i32
+  %es = tensor.empty() : tensor<4x60x40xf32>
+  %er = tensor.empty() : tensor<4x60xf32>
+  %eo = tensor.empty() : tensor<4x60x16xf32>
+  %zs = linalg.fill ins(%zero : f32) outs(%es : tensor<4x60x40xf32>) -> tensor<4x60x40xf32>
+  %zr = linalg.fill ins(%zero : f32) outs(%er : tensor<4x60xf32>) -> tensor<4x60xf32>
+  %lr = linalg.fill ins(%low : f32) outs(%er : tensor<4x60xf32>) -> tensor<4x60xf32>
+  %zo = linalg.fill ins(%zero : f32) outs(%eo : tensor<4x60x16xf32>) -> tensor<4x60x16xf32>
+  %s = linalg.generic {indexing_maps = [#q, #k, #s], iterator_types = #pppr} ins(%q, %k : tensor<4x60x16xf32>, tensor<4x40x16xf32>) outs(%zs : tensor<4x60x40xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.mulf %x, %y : f32 %1 = arith.addf %acc, %0 : f32 linalg.yield %1 : f32 } -> tensor<4x60x40xf32>
+  %t = linalg.generic {indexing_maps = [#ij, #ij], iterator_types = #ppp} ins(%s : tensor<4x60x40xf32>) outs(%es : tensor<4x60x40xf32>) {
+    ^bb0(%x: f32, %acc: f32): %i = linalg.index 1 : index %j = linalg.index 2 : index %a = arith.index_cast %i : index to i32 %b = arith.index_cast %j : index to i32 %l = arith.cmpi sle, %b, %a : i32 %c = arith.subi %a, %c16 : i32 %d = arith.cmpi sgt, %b, %c : i32 %both = arith.andi %l, %d : i1 %z = arith.select %both, %x, %hidden : f32 linalg.yield %z : f32 } -> tensor<4x60x40xf32>
+  %max = linalg.generic {indexing_maps = [#ij, #i], iterator_types = #ppr} ins(%t : tensor<4x60x40xf32>) outs(%lr : tensor<4x60xf32>) {
+    ^bb0(%x: f32, %acc: f32): %0 = arith.maximumf %x, %acc : f32 linalg.yield %0 : f32 } -> tensor<4x60xf32>
+  %p = linalg.generic {indexing_maps = [#ij, #i, #ij], iterator_types = #ppp} ins(%t, %max : tensor<4x60x40xf32>, tensor<4x60xf32>) outs(%es : tensor<4x60x40xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.subf %x, %y : f32 %1 = math.exp %0 : f32 linalg.yield %1 : f32 } -> tensor<4x60x40xf32>
+  %sum = linalg.generic {indexing_maps = [#ij, #i], iterator_types = #ppr} ins(%p : tensor<4x60x40xf32>) outs(%zr : tensor<4x60xf32>) {
+    ^bb0(%x: f32, %acc: f32): %0 = arith.addf %acc, %x : f32 linalg.yield %0 : f32 } -> tensor<4x60xf32>
+  %w = linalg.generic {indexing_maps = [#ij, #i, #ij], iterator_types = #ppp} ins(%p, %sum : tensor<4x60x40xf32>, tensor<4x60xf32>) outs(%es : tensor<4x60x40xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.divf %x, %y : f32 linalg.yield %0 : f32 } -> tensor<4x60x40xf32>
+  %r = linalg.generic {indexing_maps = [#w, #v, #o], iterator_types = #pppr} ins(%w, %v : tensor<4x60x40xf32>, tensor<4x40x16xf32>) outs(%zo : tensor<4x60x16xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.mulf %x, %y : f32 %1 = arith.addf %acc, %0 : f32 linalg.yield %1 : f32 } -> tensor<4x60x16xf32>
+  return %r : tensor<4x60x16xf32>
+}
+// As many queries as keys, which follows from the text.
+// CHECK-LABEL: func.func @finite_dynamic(
+// CHECK-NOT: linalg.generic
+// CHECK: tilewright.attention {{.*}}causal = "top_left"{{.*}}window = array<i64: 15, -1>
+func.func @finite_dynamic(%q: tensor<4x?x16xf32>, %v: tensor<4x?x16xf32>) -> tensor<4x?x16xf32> {
+  %c1 = arith.constant 1 : index
+  %t0 = tensor.dim %q, %c1 : tensor<4x?x16xf32>
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %hidden = arith.constant -1.0e9 : f32
+  %c16 = arith.constant 16 : i32
+  %es = tensor.empty(%t0, %t0) : tensor<4x?x?xf32>
+  %er = tensor.empty(%t0) : tensor<4x?xf32>
+  %eo = tensor.empty(%t0) : tensor<4x?x16xf32>
+  %zs = linalg.fill ins(%zero : f32) outs(%es : tensor<4x?x?xf32>) -> tensor<4x?x?xf32>
+  %zr = linalg.fill ins(%zero : f32) outs(%er : tensor<4x?xf32>) -> tensor<4x?xf32>
+  %lr = linalg.fill ins(%low : f32) outs(%er : tensor<4x?xf32>) -> tensor<4x?xf32>
+  %zo = linalg.fill ins(%zero : f32) outs(%eo : tensor<4x?x16xf32>) -> tensor<4x?x16xf32>
+  %s = linalg.generic {indexing_maps = [#q, #k, #s], iterator_types = #pppr} ins(%q, %q : tensor<4x?x16xf32>, tensor<4x?x16xf32>) outs(%zs : tensor<4x?x?xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.mulf %x, %y : f32 %1 = arith.addf %acc, %0 : f32 linalg.yield %1 : f32 } -> tensor<4x?x?xf32>
+  %t = linalg.generic {indexing_maps = [#ij, #ij], iterator_types = #ppp} ins(%s : tensor<4x?x?xf32>) outs(%es : tensor<4x?x?xf32>) {
+    ^bb0(%x: f32, %acc: f32): %i = linalg.index 1 : index %j = linalg.index 2 : index %a = arith.index_cast %i : index to i32 %b = arith.index_cast %j : index to i32 %l = arith.cmpi sle, %b, %a : i32 %c = arith.subi %a, %c16 : i32 %d = arith.cmpi sgt, %b, %c : i32 %both = arith.andi %l, %d : i1 %z = arith.select %both, %x, %hidden : f32 linalg.yield %z : f32 } -> tensor<4x?x?xf32>
+  %max = linalg.generic {indexing_maps = [#ij, #i], iterator_types = #ppr} ins(%t : tensor<4x?x?xf32>) outs(%lr : tensor<4x?xf32>) {
+    ^bb0(%x: f32, %acc: f32): %0 = arith.maximumf %x, %acc : f32 linalg.yield %0 : f32 } -> tensor<4x?xf32>
+  %p = linalg.generic {indexing_maps = [#ij, #i, #ij], iterator_types = #ppp} ins(%t, %max : tensor<4x?x?xf32>, tensor<4x?xf32>) outs(%es : tensor<4x?x?xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.subf %x, %y : f32 %1 = math.exp %0 : f32 linalg.yield %1 : f32 } -> tensor<4x?x?xf32>
+  %sum = linalg.generic {indexing_maps = [#ij, #i], iterator_types = #ppr} ins(%p : tensor<4x?x?xf32>) outs(%zr : tensor<4x?xf32>) {
+    ^bb0(%x: f32, %acc: f32): %0 = arith.addf %acc, %x : f32 linalg.yield %0 : f32 } -> tensor<4x?xf32>
+  %w = linalg.generic {indexing_maps = [#ij, #i, #ij], iterator_types = #ppp} ins(%p, %sum : tensor<4x?x?xf32>, tensor<4x?xf32>) outs(%es : tensor<4x?x?xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.divf %x, %y : f32 linalg.yield %0 : f32 } -> tensor<4x?x?xf32>
+  %r = linalg.generic {indexing_maps = [#w, #v, #o], iterator_types = #pppr} ins(%w, %v : tensor<4x?x?xf32>, tensor<4x?x16xf32>) outs(%zo : tensor<4x?x16xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.mulf %x, %y : f32 %1 = arith.addf %acc, %0 : f32 linalg.yield %1 : f32 } -> tensor<4x?x16xf32>
+  return %r : tensor<4x?x16xf32>
+}
+// There may be more queries than keys.
+// CHECK-LABEL: func.func @finite_unknown(
+// CHECK: tilewright.attention {{.*}} mask(
+func.func @finite_unknown(%q: tensor<4x?x16xf32>, %k: tensor<4x?x16xf32>, %v: tensor<4x?x16xf32>) -> tensor<4x?x16xf32> {
+  %c1 = arith.constant 1 : index
+  %t0 = tensor.dim %q, %c1 : tensor<4x?x16xf32>
+  %t1 = tensor.dim %k, %c1 : tensor<4x?x16xf32>
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %hidden = arith.constant -1.0e9 : f32
+  %c16 = arith.constant 16 : i32
+  %es = tensor.empty(%t0, %t1) : tensor<4x?x?xf32>
+  %er = tensor.empty(%t0) : tensor<4x?xf32>
+  %eo = tensor.empty(%t0) : tensor<4x?x16xf32>
+  %zs = linalg.fill ins(%zero : f32) outs(%es : tensor<4x?x?xf32>) -> tensor<4x?x?xf32>
+  %zr = linalg.fill ins(%zero : f32) outs(%er : tensor<4x?xf32>) -> tensor<4x?xf32>
+  %lr = linalg.fill ins(%low : f32) outs(%er : tensor<4x?xf32>) -> tensor<4x?xf32>
+  %zo = linalg.fill ins(%zero : f32) outs(%eo : tensor<4x?x16xf32>) -> tensor<4x?x16xf32>
+  %s = linalg.generic {indexing_maps = [#q, #k, #s], iterator_types = #pppr} ins(%q, %k : tensor<4x?x16xf32>, tensor<4x?x16xf32>) outs(%zs : tensor<4x?x?xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.mulf %x, %y : f32 %1 = arith.addf %acc, %0 : f32 linalg.yield %1 : f32 } -> tensor<4x?x?xf32>
+  %t = linalg.generic {indexing_maps = [#ij, #ij], iterator_types = #ppp} ins(%s : tensor<4x?x?xf32>) outs(%es : tensor<4x?x?xf32>) {
+    ^bb0(%x: f32, %acc: f32): %i = linalg.index 1 : index %j = linalg.index 2 : index %a = arith.index_cast %i : index to i32 %b = arith.index_cast %j : index to i32 %l = arith.cmpi sle, %b, %a : i32 %c = arith.subi %a, %c16 : i32 %d = arith.cmpi sgt, %b, %c : i32 %both = arith.andi %l, %d : i1 %z = arith.select %both, %x, %hidden : f32 linalg.yield %z : f32 } -> tensor<4x?x?xf32>
+  %max = linalg.generic {indexing_maps = [#ij, #i], iterator_types = #ppr} ins(%t : tensor<4x?x?xf32>) outs(%lr : tensor<4x?xf32>) {
+    ^bb0(%x: f32, %acc: f32): %0 = arith.maximumf %x, %acc : f32 linalg.yield %0 : f32 } -> tensor<4x?xf32>
+  %p = linalg.generic {indexing_maps = [#ij, #i, #ij], iterator_types = #ppp} ins(%t, %max : tensor<4x?x?xf32>, tensor<4x?xf32>) outs(%es : tensor<4x?x?xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.subf %x, %y : f32 %1 = math.exp %0 : f32 linalg.yield %1 : f32 } -> tensor<4x?x?xf32>
+  %sum = linalg.generic {indexing_maps = [#ij, #i], iterator_types = #ppr} ins(%p : tensor<4x?x?xf32>) outs(%zr : tensor<4x?xf32>) {
+    ^bb0(%x: f32, %acc: f32): %0 = arith.addf %acc, %x : f32 linalg.yield %0 : f32 } -> tensor<4x?xf32>
+  %w = linalg.generic {indexing_maps = [#ij, #i, #ij], iterator_types = #ppp} ins(%p, %sum : tensor<4x?x?xf32>, tensor<4x?xf32>) outs(%es : tensor<4x?x?xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.divf %x, %y : f32 linalg.yield %0 : f32 } -> tensor<4x?x?xf32>
+  %r = linalg.generic {indexing_maps = [#w, #v, #o], iterator_types = #pppr} ins(%w, %v : tensor<4x?x?xf32>, tensor<4x?x16xf32>) outs(%zo : tensor<4x?x16xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.mulf %x, %y : f32 %1 = arith.addf %acc, %0 : f32 linalg.yield %1 : f32 } -> tensor<4x?x16xf32>
+  return %r : tensor<4x?x16xf32>
 }
 }

@@ -590,6 +590,75 @@ func.func @onnx_window(%q: tensor<2x4x24x16xf32>, %k: tensor<2x4x40x16xf32>, %v:
   return %52 : tensor<2x4x24x16xf32>
 }
 
+// The same, chosen: hidden scores are finite, and each query sees its own key, as JAX's users write it.
+func.func @jax_window(%q: tensor<2x4x24x16xf32>, %k: tensor<2x4x40x16xf32>, %v: tensor<2x4x40x16xf32>) -> tensor<2x4x24x16xf32> {
+  %k0 = arith.constant 5 : i64
+  %k1 = arith.constant 0xFF800000 : f32
+  %hidden = arith.constant -3.40282347E+38 : f32
+  %k2 = arith.constant 0.0 : f32
+  %1 = tensor.empty() : tensor<24xi64>
+  %2 = linalg.generic {indexing_maps = [#i_i], iterator_types = #p} outs(%1 : tensor<24xi64>) {
+    ^bb0(%acc: i64): %w = linalg.index 0 : index %y = arith.index_cast %w : index to i64 linalg.yield %y : i64 } -> tensor<24xi64>
+  %3 = tensor.empty() : tensor<40xi64>
+  %4 = linalg.generic {indexing_maps = [#j_j], iterator_types = #p} outs(%3 : tensor<40xi64>) {
+    ^bb0(%acc: i64): %w = linalg.index 0 : index %y = arith.index_cast %w : index to i64 linalg.yield %y : i64 } -> tensor<40xi64>
+  %5 = tensor.empty() : tensor<24x40xi1>
+  %6 = linalg.generic {indexing_maps = [#ij_i, #ij_j, #ij_ij], iterator_types = #pp} ins(%2, %4 : tensor<24xi64>, tensor<40xi64>) outs(%5 : tensor<24x40xi1>) {
+    ^bb0(%x0: i64, %x1: i64, %acc: i1): %y = arith.cmpi sge, %x0, %x1 : i64 linalg.yield %y : i1 } -> tensor<24x40xi1>
+  %7 = tensor.empty() : tensor<24x40xi64>
+  %8 = linalg.generic {indexing_maps = [#ij_i, #ij_j, #ij_ij], iterator_types = #pp} ins(%2, %4 : tensor<24xi64>, tensor<40xi64>) outs(%7 : tensor<24x40xi64>) {
+    ^bb0(%x0: i64, %x1: i64, %acc: i64): %y = arith.subi %x0, %x1 : i64 linalg.yield %y : i64 } -> tensor<24x40xi64>
+  %9 = linalg.generic {indexing_maps = [#ij_ij, #ij_ij], iterator_types = #pp} ins(%8 : tensor<24x40xi64>) outs(%5 : tensor<24x40xi1>) {
+    ^bb0(%x0: i64, %acc: i1): %y = arith.cmpi sle, %x0, %k0 : i64 linalg.yield %y : i1 } -> tensor<24x40xi1>
+  %13 = linalg.generic {indexing_maps = [#ij_ij, #ij_ij, #ij_ij], iterator_types = #pp} ins(%6, %9 : tensor<24x40xi1>, tensor<24x40xi1>) outs(%5 : tensor<24x40xi1>) {
+    ^bb0(%x0: i1, %x1: i1, %acc: i1): %y = arith.andi %x0, %x1 : i1 linalg.yield %y : i1 } -> tensor<24x40xi1>
+  %14 = arith.constant dense<16.0> : tensor<1xf32>
+  %15 = arith.constant dense<1.0> : tensor<1xf32>
+  %16 = tensor.empty() : tensor<1xf32>
+  %17 = linalg.generic {indexing_maps = [#l_l, #l_l], iterator_types = #p} ins(%14 : tensor<1xf32>) outs(%16 : tensor<1xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = math.sqrt %x0 : f32 linalg.yield %y : f32 } -> tensor<1xf32>
+  %18 = linalg.generic {indexing_maps = [#l_l, #l_l, #l_l], iterator_types = #p} ins(%15, %17 : tensor<1xf32>, tensor<1xf32>) outs(%16 : tensor<1xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %y = arith.divf %x0, %x1 : f32 linalg.yield %y : f32 } -> tensor<1xf32>
+  %19 = linalg.generic {indexing_maps = [#l_l, #l_l], iterator_types = #p} ins(%18 : tensor<1xf32>) outs(%16 : tensor<1xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = math.sqrt %x0 : f32 linalg.yield %y : f32 } -> tensor<1xf32>
+  %20 = tensor.empty() : tensor<2x4x24x16xf32>
+  %21 = linalg.generic {indexing_maps = [#bhid_bhid, #bhid_0, #bhid_bhid], iterator_types = #pppp} ins(%q, %19 : tensor<2x4x24x16xf32>, tensor<1xf32>) outs(%20 : tensor<2x4x24x16xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %y = arith.mulf %x0, %x1 : f32 linalg.yield %y : f32 } -> tensor<2x4x24x16xf32>
+  %22 = tensor.empty() : tensor<2x4x16x40xf32>
+  %23 = linalg.transpose ins(%k : tensor<2x4x40x16xf32>) outs(%22 : tensor<2x4x16x40xf32>) permutation = [0, 1, 3, 2]
+  %24 = linalg.generic {indexing_maps = [#bhdj_bhdj, #bhdj_0, #bhdj_bhdj], iterator_types = #pppp} ins(%23, %19 : tensor<2x4x16x40xf32>, tensor<1xf32>) outs(%22 : tensor<2x4x16x40xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %y = arith.mulf %x0, %x1 : f32 linalg.yield %y : f32 } -> tensor<2x4x16x40xf32>
+  %25 = tensor.collapse_shape %21 [[0, 1], [2], [3]] : tensor<2x4x24x16xf32> into tensor<8x24x16xf32>
+  %26 = tensor.collapse_shape %24 [[0, 1], [2], [3]] : tensor<2x4x16x40xf32> into tensor<8x16x40xf32>
+  %27 = tensor.empty() : tensor<8x24x40xf32>
+  %28 = linalg.fill ins(%k2 : f32) outs(%27 : tensor<8x24x40xf32>) -> tensor<8x24x40xf32>
+  %29 = linalg.batch_matmul ins(%25, %26 : tensor<8x24x16xf32>, tensor<8x16x40xf32>) outs(%28 : tensor<8x24x40xf32>) -> tensor<8x24x40xf32>
+  %30 = tensor.expand_shape %29 [[0, 1], [2], [3]] output_shape [2, 4, 24, 40] : tensor<8x24x40xf32> into tensor<2x4x24x40xf32>
+  %31 = tensor.empty() : tensor<2x4x24x40xf32>
+  %32 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_ij, #bhij_bhij], iterator_types = #pppp} ins(%30, %13 : tensor<2x4x24x40xf32>, tensor<24x40xi1>) outs(%31 : tensor<2x4x24x40xf32>) {
+    ^bb0(%x0: f32, %x1: i1, %acc: f32): %y = arith.select %x1, %x0, %hidden : f32 linalg.yield %y : f32 } -> tensor<2x4x24x40xf32>
+  %33 = tensor.empty() : tensor<2x4x24xf32>
+  %34 = linalg.fill ins(%k1 : f32) outs(%33 : tensor<2x4x24xf32>) -> tensor<2x4x24xf32>
+  %35 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bhi], iterator_types = #pppr} ins(%32 : tensor<2x4x24x40xf32>) outs(%34 : tensor<2x4x24xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = arith.maximumf %x0, %acc : f32 linalg.yield %y : f32 } -> tensor<2x4x24xf32>
+  %36 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bhi, #bhij_bhij], iterator_types = #pppp} ins(%32, %35 : tensor<2x4x24x40xf32>, tensor<2x4x24xf32>) outs(%31 : tensor<2x4x24x40xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %y = arith.subf %x0, %x1 : f32 linalg.yield %y : f32 } -> tensor<2x4x24x40xf32>
+  %37 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bhij], iterator_types = #pppp} ins(%36 : tensor<2x4x24x40xf32>) outs(%31 : tensor<2x4x24x40xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = math.exp %x0 : f32 linalg.yield %y : f32 } -> tensor<2x4x24x40xf32>
+  %38 = linalg.fill ins(%k2 : f32) outs(%33 : tensor<2x4x24xf32>) -> tensor<2x4x24xf32>
+  %39 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bhi], iterator_types = #pppr} ins(%37 : tensor<2x4x24x40xf32>) outs(%38 : tensor<2x4x24xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = arith.addf %x0, %acc : f32 linalg.yield %y : f32 } -> tensor<2x4x24xf32>
+  %40 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bhi, #bhij_bhij], iterator_types = #pppp} ins(%37, %39 : tensor<2x4x24x40xf32>, tensor<2x4x24xf32>) outs(%31 : tensor<2x4x24x40xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %y = arith.divf %x0, %x1 : f32 linalg.yield %y : f32 } -> tensor<2x4x24x40xf32>
+  %47 = tensor.collapse_shape %40 [[0, 1], [2], [3]] : tensor<2x4x24x40xf32> into tensor<8x24x40xf32>
+  %48 = tensor.collapse_shape %v [[0, 1], [2], [3]] : tensor<2x4x40x16xf32> into tensor<8x40x16xf32>
+  %49 = tensor.empty() : tensor<8x24x16xf32>
+  %50 = linalg.fill ins(%k2 : f32) outs(%49 : tensor<8x24x16xf32>) -> tensor<8x24x16xf32>
+  %51 = linalg.batch_matmul ins(%47, %48 : tensor<8x24x40xf32>, tensor<8x40x16xf32>) outs(%50 : tensor<8x24x16xf32>) -> tensor<8x24x16xf32>
+  %52 = tensor.expand_shape %51 [[0, 1], [2], [3]] output_shape [2, 4, 24, 16] : tensor<8x24x16xf32> into tensor<2x4x24x16xf32>
+  return %52 : tensor<2x4x24x16xf32>
+}
+
 // Keys of each image up to a number of its own; its last query sees its last key.
 func.func @onnx_lengths(%q: tensor<2x4x24x16xf32>, %k: tensor<2x4x40x16xf32>, %v: tensor<2x4x40x16xf32>, %n: tensor<2xi64>) -> tensor<2x4x24x16xf32> {
   %k0 = arith.constant 24 : i64

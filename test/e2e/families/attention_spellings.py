@@ -82,6 +82,7 @@ REFERENCES = {
     "onnx_boolean": lambda q, k, v, m: plain(q, k, v, m != 0),
     "torch_safe": lambda q, k, v, m: plain(q, k, v, m != 0),
     "onnx_window": lambda q, k, v: plain(q, k, v, causal="top_left", window=(5, 0)),
+    "jax_window": lambda q, k, v: plain(q, k, v, causal="top_left", window=(5, 0)),
     "onnx_lengths": lambda q, k, v, n: plain(q, k, v, up_to(n, q.shape[-2], k.shape[-2])),
     "onnx_both_sides": lambda q, k, v: plain(q, k, v, window=(5, 3)),
     "onnx_past": lambda q, k, v, past_k, past_v: plain(q, np.concatenate([past_k, k], 2), np.concatenate([past_v, v], 2),

@@ -51,7 +51,10 @@ static Value scaleOf(OpBuilder &b, Location loc, Value divisor) {
   return arith::BitcastOp::create(b, loc, b.getF32Type(), scale);
 }
 
-static void shareReciprocal(Value divisor, ArrayRef<arith::DivFOp> quotients) {
+/// `quotients` are all by one number.
+static void shareReciprocal(ArrayRef<arith::DivFOp> quotients) {
+  // That may have been a quotient itself, which has been replaced.
+  Value divisor = quotients.front()->getOperand(1);
   OpBuilder b(divisor.getContext());
   b.setInsertionPointAfterValue(divisor);
   Location loc = divisor.getLoc();
@@ -86,9 +89,9 @@ struct ShareReciprocalsPass
       if (op.getType().isF32())
         quotients[op.getRhs()].push_back(op);
     });
-    for (auto &[divisor, ops] : quotients)
+    for (ArrayRef<arith::DivFOp> ops : llvm::make_second_range(quotients))
       if (ops.size() >= kFewest)
-        shareReciprocal(divisor, ops);
+        shareReciprocal(ops);
   }
 };
 } // namespace

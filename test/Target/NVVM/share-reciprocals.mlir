@@ -44,3 +44,17 @@ func.func @others(%a: f32, %b: f32, %s: f32, %d: f64) -> (f32, f32, f64, f64, f6
   %g = arith.divf %f, %d : f64
   return %p, %q, %e, %f, %g : f32, f32, f64, f64, f64
 }
+
+// What is shared is a quotient that shares a number itself.
+// CHECK-LABEL: func.func @nested
+// CHECK-COUNT-2: arith.divf
+// CHECK-NOT: arith.divf
+func.func @nested(%a: f32, %b: f32, %c: f32, %s: f32) -> (f32, f32, f32, f32, f32) {
+  %p = arith.divf %a, %s : f32
+  %q = arith.divf %b, %s : f32
+  %r = arith.divf %c, %s : f32
+  %x = arith.divf %a, %p : f32
+  %y = arith.divf %b, %p : f32
+  %z = arith.divf %c, %p : f32
+  return %q, %r, %x, %y, %z : f32, f32, f32, f32, f32
+}

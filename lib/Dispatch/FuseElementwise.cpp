@@ -15,6 +15,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -60,6 +61,48 @@ static bool isOfCoordinates(linalg::GenericOp producer) {
          });
 }
 
+/// Whether `value` is, or is a shape of, what a reduction or a product leaves.
+static bool isReduced(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (auto reduction = dyn_cast<linalg::LinalgOp>(op))
+      return reduction.getNumReductionLoops() > 0;
+    if (!isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp>(op))
+      return false;
+    value = op->getOperand(0);
+  }
+  return false;
+}
+
+/// A few sums and conversions of elements, none of 8-bit floats or less than a byte, that together
+/// have no more bits than what is made of them: a reader that needs each several times (gains of a
+/// norm, scales of a group) converts them as often as it reads them. What a kernel reduces it
+/// has once a row anyway.
+static bool isConversion(linalg::GenericOp producer) {
+  if (producer.getNumReductionLoops() > 0 || producer.getNumResults() != 1 ||
+      producer.getBody()->getOperations().size() > kFewOps)
+    return false;
+  auto bitsOf = [](Value value) {
+    return getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth();
+  };
+  if (!getElementTypeOrSelf(producer.getResult(0).getType()).isIntOrFloat())
+    return false;
+  unsigned bits = 0;
+  for (Value input : producer.getDpsInputs()) {
+    Type element = getElementTypeOrSelf(input.getType());
+    if (!element.isIntOrFloat() || isReduced(input) ||
+        bitsOf(input) < (isa<FloatType>(element) ? 16 : 8))
+      return false;
+    bits += bitsOf(input);
+  }
+  return bits > 0 && bits <= bitsOf(producer.getResult(0)) &&
+         llvm::all_of(producer.getBody()->without_terminator(), [](Operation &op) {
+           return isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp, arith::SIToFPOp,
+                      arith::UIToFPOp, arith::NegFOp, arith::AddFOp, arith::SubFOp,
+                      arith::MulFOp, arith::AddIOp, arith::SubIOp, arith::MulIOp,
+                      arith::ConstantOp>(op);
+         });
+}
+
 static bool shouldMerge(OpOperand *operand) {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
   auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
@@ -73,7 +116,7 @@ static bool shouldMerge(OpOperand *operand) {
   if (kind == GroupKind::Contraction ||
       (kind == GroupKind::Reduction && readsContraction(producer)))
     return false;
-  if (isOfCoordinates(producer))
+  if (isOfCoordinates(producer) || isConversion(producer))
     return true;
   // One reader that touches each element once: nothing is computed twice.
   return llvm::all_of(producer->getUsers(),

@@ -199,6 +199,15 @@ def narrow_products(x, a, b):
     return jnp.matmul(half, half.T, preferred_element_type=jnp.float32), jnp.matmul(a, b, preferred_element_type=jnp.int32)
 
 
+@case(integers(2, 4, 2000), integers(2, 2000, 8), integers(2, 1, 3, 3, 500))
+def narrow_results(x, y, z):
+    """Counts of more than 256, to which bf16 cannot add one."""
+    x, y, z = (x.astype(jnp.bfloat16) for x in (x, y, z))
+    filters = jnp.ones((3, 3, 500, 4), jnp.bfloat16)
+    counts = lax.conv_general_dilated(z, filters, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
+    return x @ y, counts
+
+
 @case(floats(4, 16), floats(16, 8), floats(4, 8))
 def gradient(x, w, y):
     return jax.grad(lambda w, x: ((jax.nn.silu(x @ w) - y) ** 2).mean(), (0, 1))(w, x)

@@ -135,3 +135,73 @@ func.func @of_coordinates(%x: tensor<?x8x8xf32>, %o: tensor<?x8xf32>, %p: tensor
   } -> tensor<?x8x8xf32>
   return %count, %max, %sum : tensor<8xi64>, tensor<?x8xf32>, tensor<?x8x8xf32>
 }
+
+// A gain that each row needs is converted by all of them; one that is rounded first, or comes from a reduction, is not.
+// CHECK-LABEL: func @GainIsConvertedByItsReader
+// CHECK-COUNT-1: linalg.generic
+// CHECK: arith.extf
+// CHECK: arith.addf
+// CHECK: arith.mulf
+// CHECK-NOT: linalg.generic
+// CHECK: return
+func.func @GainIsConvertedByItsReader(%x: tensor<4x8xf32>, %s: tensor<4xf16>) -> tensor<4x8xf32> {
+  %one = arith.constant 1.0 : f32
+  %er = tensor.empty() : tensor<4xf32>
+  %e = tensor.empty() : tensor<4x8xf32>
+  %n = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%s : tensor<4xf16>) outs(%er : tensor<4xf32>) {
+  ^bb0(%a: f16, %b: f32):
+    %w = arith.extf %a : f16 to f32
+    %v = arith.addf %w, %one : f32
+    linalg.yield %v : f32
+  } -> tensor<4xf32>
+  %r = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]} ins(%x, %n : tensor<4x8xf32>, tensor<4xf32>) outs(%e : tensor<4x8xf32>) {
+  ^bb0(%a: f32, %c: f32, %b: f32):
+    %v = arith.mulf %a, %c : f32
+    linalg.yield %v : f32
+  } -> tensor<4x8xf32>
+  return %r : tensor<4x8xf32>
+}
+
+// CHECK-LABEL: func @NarrowerGain
+// CHECK-COUNT-2: linalg.generic
+func.func @NarrowerGain(%x: tensor<4x8xf16>, %s: tensor<4xf32>) -> tensor<4x8xf16> {
+  %er = tensor.empty() : tensor<4xf16>
+  %e = tensor.empty() : tensor<4x8xf16>
+  %n = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%s : tensor<4xf32>) outs(%er : tensor<4xf16>) {
+  ^bb0(%a: f32, %b: f16):
+    %v = arith.truncf %a : f32 to f16
+    linalg.yield %v : f16
+  } -> tensor<4xf16>
+  %r = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]} ins(%x, %n : tensor<4x8xf16>, tensor<4xf16>) outs(%e : tensor<4x8xf16>) {
+  ^bb0(%a: f16, %c: f16, %b: f16):
+    %v = arith.mulf %a, %c : f16
+    linalg.yield %v : f16
+  } -> tensor<4x8xf16>
+  return %r : tensor<4x8xf16>
+}
+
+// CHECK-LABEL: func @MeanStaysPerRow
+// CHECK-COUNT-3: linalg.generic
+func.func @MeanStaysPerRow(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %part = arith.constant 0.125 : f32
+  %zero = arith.constant 0.0 : f32
+  %er = tensor.empty() : tensor<4xf32>
+  %e = tensor.empty() : tensor<4x8xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%er : tensor<4xf32>) -> tensor<4xf32>
+  %s = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<4x8xf32>) outs(%z : tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %v = arith.addf %b, %a : f32
+    linalg.yield %v : f32
+  } -> tensor<4xf32>
+  %n = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%s : tensor<4xf32>) outs(%er : tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %v = arith.mulf %a, %part : f32
+    linalg.yield %v : f32
+  } -> tensor<4xf32>
+  %r = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]} ins(%x, %n : tensor<4x8xf32>, tensor<4xf32>) outs(%e : tensor<4x8xf32>) {
+  ^bb0(%a: f32, %c: f32, %b: f32):
+    %v = arith.subf %a, %c : f32
+    linalg.yield %v : f32
+  } -> tensor<4x8xf32>
+  return %r : tensor<4x8xf32>
+}

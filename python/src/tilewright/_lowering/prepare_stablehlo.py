@@ -7,6 +7,7 @@
     stablehlo.sort by a total order     … by <, which is our order, where zeros and NaNs are made one first, as JAX does
     stablehlo.scatter to one place      an update of a window (scatter_places.py)
     dot_general with an algorithm       sums of its type, without: operands are never rounded further than it allows
+    other products, convolutions        sums of f32 where the result is a narrower float, as XLA has them
     custom_call @shape_assertion        cf.assert
     dynamic_broadcast_in_dim            of JAX: dims of unknown size are not the ones that are repeated
     complex numbers                     two tensors (complex_parts.py)
@@ -59,7 +60,7 @@ def prepare(module):
             _sort(op)
         elif op.name == "stablehlo.scatter":
             scatter_places.update(op, _Builder(op))
-        elif op.name == "stablehlo.dot_general" and "algorithm" in op.attributes:
+        elif op.name == "stablehlo.dot_general" or op.name == "stablehlo.convolution" and not _is_grouped(op):
             _product(op)
         elif op.name == "stablehlo.custom_call" and ir.StringAttr(op.attributes["call_target_name"]).value == "shape_assertion":
             _assertion(op)
@@ -69,6 +70,9 @@ def prepare(module):
             op.attributes["known_nonexpanding_dimensions"] = ir.DenseI64ArrayAttr.get(unknown)
     complex_parts.split(ops(module), _Builder)
 
+
+#: Floats in which nobody sums.
+_NARROW = ("f16", "bf16", "f8E4M3FN", "f8E5M2", "f8E4M3FNUZ", "f8E5M2FNUZ")
 
 #: Ops under names that IREE's simplifications do not know: they would collapse the dims of products, and part them from what
 #: follows, and forget how broadcasts to dynamic shapes are meant.
@@ -234,10 +238,22 @@ def _canonical_of(value):
     return value if asked == {"EQ", "NE"} else None
 
 
+def _is_grouped(op):
+    """IREE's lowering wants one type of depthwise convolutions, whose sums are short."""
+    return any(ir.IntegerAttr(op.attributes[name]).value != 1 for name in ("feature_group_count", "batch_group_count"))
+
+
 def _product(op):
-    wanted = re.search(r"accumulation_type = (\w+)", str(op.attributes["algorithm"]))
+    wanted = re.search(r"accumulation_type = (\w+)", str(op.attributes.get("algorithm", "")))
     shape = ir.RankedTensorType(op.results[0].type)
-    sums = ir.RankedTensorType.get(shape.shape, ir.Type.parse(wanted[1]) if wanted and wanted[1] != "tf32" else shape.element_type)
+    sums = shape.element_type
+    if wanted:
+        sums = sums if wanted[1] == "tf32" else ir.Type.parse(wanted[1])
+    elif str(sums) in _NARROW:
+        sums = ir.F32Type.get()
+    if sums == shape.element_type and "algorithm" not in op.attributes:
+        return
+    sums = ir.RankedTensorType.get(shape.shape, sums)
     build = _Builder(op)
     kept = {name: op.attributes[name] for name in op.attributes if name != "algorithm"}
     product = build.make(op.name, sums, *op.operands, **kept)

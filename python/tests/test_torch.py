@@ -84,6 +84,34 @@ def test_dynamic_shapes_and_exported_programs(tmp_path):
 
 
 @needs_torch_mlir
+def test_two_dims_of_any_size():
+    """Layers over tokens, which torch.export joins with the batch, and products of heads."""
+    import torch
+    torch.manual_seed(2)
+
+    class Attention(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.heads, self.shared, self.out = torch.nn.Linear(32, 32), torch.nn.Linear(32, 32), torch.nn.Linear(32, 32)
+
+        def forward(self, x):
+            batch, tokens, _ = x.shape
+            q = self.heads(x).view(batch, tokens, 4, 8).transpose(1, 2)
+            k, v = self.shared(x).view(batch, tokens, 2, 2, 8).permute(2, 0, 3, 1, 4)
+            k, v = (y[:, :, None].expand(batch, 2, 2, tokens, 8).reshape(batch, 4, tokens, 8) for y in (k, v))
+            weights = torch.softmax(torch.matmul(q, k.transpose(2, 3)) * 0.35, dim=-1)
+            return (self.out(torch.matmul(weights, v).transpose(1, 2).reshape(batch, tokens, 32)),)
+
+    module = Attention().eval()
+    sizes = torch.export.Dim("batch", max=64), torch.export.Dim("tokens", max=64)
+    program = tilewright.from_torch(module, (torch.randn(3, 5, 32),), dynamic_shapes={"x": dict(enumerate(sizes))}, via="torch-mlir",
+                                    target=["cpu", "cuda:sm_80"], explain=True)
+    for shape in ((3, 5, 32), (1, 1, 32), (2, 7, 32)):
+        check(lambda *args: (program(*args),), module, (torch.randn(shape),))
+    assert "one kernel for both contractions" in program.diagnostics
+
+
+@needs_torch_mlir
 def test_constants_among_arguments_and_buffers_that_are_not_saved():
     import torch
 

@@ -7,7 +7,7 @@
 A process of its own for the reasons that lower_onnx.py has; program.pt2 is what torch.export.save wrote. Exit codes are those of
 lower_onnx.py.
 
-    program.pt2 ─ torch_mlir.fx ─▶ torch dialect ─ pipelines ─▶ linalg ─ spelling.py, parameters.py ─▶ model.mlir, model.safetensors
+    program.pt2 ─ torch_shapes.py, torch_mlir.fx ─▶ torch dialect ─ pipelines ─▶ linalg ─ spelling.py, parameters.py ─▶ model.mlir, model.safetensors
 """
 
 import sys
@@ -22,6 +22,7 @@ from torch_mlir.passmanager import PassManager
 import diagnostics
 import parameters
 import spelling
+import torch_shapes
 from finish import finish
 
 PIPELINE = ("builtin.module(func.func(torch-match-quantized-custom-ops),torchdynamo-export-to-torch-backend-pipeline,"
@@ -32,6 +33,7 @@ def lower(program):
     """The text of a function `main` for a torch.export.ExportedProgram."""
     try:
         program = program.run_decompositions(get_decomposition_table())
+        torch_shapes.simplify(program.graph)
         inputs = prepare(program)
         module = fx.export_and_import(program, output_type="raw", func_name="main", decomposition_table={}).operation
     except diagnostics.Refused:

@@ -1,0 +1,83 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What torch.export knows of sizes, in front of torch-mlir, which would lose it.
+
+    view of (b, t, 64) as (b * t, 64)      prims.collapse of two dims: torch-mlir takes t for 1 where both are unknown
+    view of (b * t, 64) as (b, t, 64)      aten.unflatten of one
+    expand of (b, 1, t) to (b, 4, t)       … to (-1, 4, -1): torch-mlir would ask a run which dims are repeated
+"""
+
+import sympy
+import torch
+
+_VIEWS = (torch.ops.aten.view.default, torch.ops.aten._unsafe_view.default, torch.ops.aten.reshape.default)
+
+
+def simplify(graph):
+    """In place, of a decomposed program's graph."""
+    for node in list(graph.nodes):
+        if node.op != "call_function" or not node.args or "val" not in getattr(node.args[0], "meta", {}):
+            continue
+        if node.target in _VIEWS:
+            _reshape(graph, node)
+        elif node.target == torch.ops.aten.expand.default:
+            _expand(graph, node)
+
+
+def _shape(node):
+    return [size.node.expr if isinstance(size, torch.SymInt) else sympy.Integer(size) for size in node.meta["val"].shape]
+
+
+def _replace(graph, node, value):
+    node.replace_all_uses_with(value)
+    graph.erase_node(node)
+
+
+def _expand(graph, node):
+    source, sizes = node.args[:2]
+    old, new = _shape(source), _shape(node)
+    if old == new:
+        return _replace(graph, node, source)
+    ahead = len(new) - len(old)
+    node.update_arg(1, [*sizes[:ahead], *(-1 if before == after else size for before, after, size in
+                                          zip(old, new[ahead:], sizes[ahead:]))])
+
+
+def _reshape(graph, node):
+    source, sizes = node.args[:2]
+    pairs = groups(_shape(source), _shape(node))
+    # Without dims of unknown size that change torch-mlir is right.
+    if pairs is None or not any(sum(not size.is_number for size in old + new) > 1 for old, new in _sizes(source, node, pairs)
+                                if old != new):
+        return
+    value = source
+    with graph.inserting_before(node):
+        for old, new in reversed(pairs):
+            if len(old) > 1:
+                value = graph.call_function(torch.ops.prims.collapse.default, (value, old[0], old[-1]))
+            if len(new) > 1:
+                value = graph.call_function(torch.ops.aten.unflatten.int, (value, old[0], [sizes[dim] for dim in new]))
+    if value is not source:
+        value.meta = dict(node.meta)
+    _replace(graph, node, value)
+
+
+def _sizes(source, node, pairs):
+    old, new = _shape(source), _shape(node)
+    return [([old[dim] for dim in before], [new[dim] for dim in after]) for before, after in pairs]
+
+
+def groups(old, new):
+    """Ranges of dims of two shapes in pairs, the shortest that have as many elements; None where the shapes have not, or a dim
+    of one element has no partner."""
+    pairs = []
+    first = second = 0
+    while first < len(old) or second < len(new):
+        ends = [(a, b) for a in range(first + 1, len(old) + 1) for b in range(second + 1, len(new) + 1)
+                if sympy.expand(sympy.prod(old[first:a]) - sympy.prod(new[second:b])) == 0]
+        if not ends:
+            return None
+        end = min(ends, key=sum)
+        pairs.append((range(first, end[0]), range(second, end[1])))
+        first, second = end
+    return pairs

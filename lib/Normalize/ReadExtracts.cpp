@@ -86,6 +86,15 @@ static AffineMap indexedBy(linalg::GenericOp op, tensor::ExtractOp extract) {
   return AffineMap::get(op.getNumLoops(), 0, results, context);
 }
 
+/// Sizes of tensors around the op that its body asks for are asked for in front of it.
+static void hoistSizes(linalg::GenericOp op) {
+  for (auto dim : llvm::make_early_inc_range(op.getBody()->getOps<tensor::DimOp>()))
+    if (llvm::all_of(dim->getOperands(), [&](Value operand) {
+          return operand.getParentRegion() != &op.getRegion();
+        }))
+      dim->moveBefore(op);
+}
+
 bool tilewright::readExtracts(RewriterBase &rewriter, linalg::GenericOp op) {
   if (!op.hasPureTensorSemantics() || op->hasAttr(kConfigAttr))
     return false;
@@ -122,8 +131,10 @@ struct ReadExtractsPass : public tilewright::impl::ReadExtractsPassBase<ReadExtr
     IRRewriter rewriter(&getContext());
     SmallVector<linalg::GenericOp> ops;
     getOperation().walk([&](linalg::GenericOp op) { ops.push_back(op); });
-    for (linalg::GenericOp op : ops)
+    for (linalg::GenericOp op : ops) {
+      hoistSizes(op);
       (void)readExtracts(rewriter, op);
+    }
   }
 };
 } // namespace

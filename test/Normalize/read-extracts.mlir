@@ -51,3 +51,26 @@ func.func @Stays(%n: index, %m: index, %t: tensor<?x64x1xf32>, %big: tensor<100x
   } -> tensor<?x64x128xf32>
   return %r : tensor<?x64x128xf32>
 }
+
+// The size is asked for in the body, of what is read there.
+// CHECK-LABEL: func.func @SizeInTheBody(
+// CHECK: linalg.generic {indexing_maps = [#[[ROW]], #[[ID]]]{{.*}} ins(%{{.*}} : tensor<?x64x1xf32>)
+// CHECK-NOT: tensor.dim
+// CHECK: return
+func.func @SizeInTheBody(%t: tensor<?x64x1xf32>) -> tensor<?x64x128xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = tensor.dim %t, %c0 : tensor<?x64x1xf32>
+  %e = tensor.empty(%n) : tensor<?x64x128xf32>
+  %r = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel", "parallel", "parallel"]} outs(%e : tensor<?x64x128xf32>) {
+  ^bb0(%out: f32):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %m = tensor.dim %t, %c0 : tensor<?x64x1xf32>
+    %one = arith.cmpi eq, %m, %c1 : index
+    %p = arith.select %one, %c0, %i : index
+    %v = tensor.extract %t[%p, %j, %c0] : tensor<?x64x1xf32>
+    linalg.yield %v : f32
+  } -> tensor<?x64x128xf32>
+  return %r : tensor<?x64x128xf32>
+}

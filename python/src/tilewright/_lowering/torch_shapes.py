@@ -3,7 +3,7 @@
 """What torch.export knows of sizes, in front of torch-mlir, which would lose it.
 
     view of (b, t, 64) as (b * t, 64)      prims.collapse of two dims: torch-mlir takes t for 1 where both are unknown
-    view of (b * t, 64) as (b, t, 64)      aten.unflatten of one
+    view of (b * t, 64) as (b, t, 64)      aten.unflatten of one, without questions about negative sizes
     expand of (b, 1, t) to (b, 4, t)       … to (-1, 4, -1): torch-mlir would ask a run which dims are repeated
 """
 
@@ -45,26 +45,21 @@ def _expand(graph, node):
 
 def _reshape(graph, node):
     source, sizes = node.args[:2]
-    pairs = groups(_shape(source), _shape(node))
-    # Without dims of unknown size that change torch-mlir is right.
-    if pairs is None or not any(sum(not size.is_number for size in old + new) > 1 for old, new in _sizes(source, node, pairs)
-                                if old != new):
+    old, new = _shape(source), _shape(node)
+    if old == new:
+        return _replace(graph, node, source)
+    pairs = groups(old, new)
+    if pairs is None or all(size.is_number for size in old + new):
         return
     value = source
     with graph.inserting_before(node):
-        for old, new in reversed(pairs):
-            if len(old) > 1:
-                value = graph.call_function(torch.ops.prims.collapse.default, (value, old[0], old[-1]))
-            if len(new) > 1:
-                value = graph.call_function(torch.ops.aten.unflatten.int, (value, old[0], [sizes[dim] for dim in new]))
-    if value is not source:
-        value.meta = dict(node.meta)
+        for before, after in reversed(pairs):
+            if len(before) > 1:
+                value = graph.call_function(torch.ops.prims.collapse.default, (value, before[0], before[-1]))
+            if len(after) > 1:
+                value = graph.call_function(torch.ops.aten.unflatten.int, (value, before[0], [sizes[dim] for dim in after]))
+    value.meta = dict(node.meta)
     _replace(graph, node, value)
-
-
-def _sizes(source, node, pairs):
-    old, new = _shape(source), _shape(node)
-    return [([old[dim] for dim in before], [new[dim] for dim in after]) for before, after in pairs]
 
 
 def groups(old, new):

@@ -1,14 +1,14 @@
 # Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Norms that are kernels of their own: group norms, whose rows are channels and places of a group, with a gain and a bias of
-each channel; a residual added, normalised by the root of the mean square, and quantised to bytes by the largest of each row.
+each channel; a residual added, normalised by the root of the mean square, and quantised to bytes by the largest of each row; columns in floats of 8 bits.
 
 Sums of k terms are within k · (a few eps); what is rounded to a byte may be its neighbour where it was next to a tie.
 """
 
 import numpy as np
 
-from data import BF16, F16, F32, I8, uniform
+from data import BF16, E4M3, F16, F32, I8, uniform
 from functions import Function, relative
 
 LEAST = 2.0**-10
@@ -137,6 +137,40 @@ def residual(a, label, dims, quantised, dynamic=False, cases=({},)):
     return f
 
 
+def scaled_floats(a, label, dims, dynamic=False, cases=({},)):
+    """Columns over a scale, which is a quotient itself: their largest number becomes 448, the largest of the narrow type."""
+    k, n = "k", "N" if dynamic else "n"
+    f = Function("row_norms", a.name, f"to_floats_of_8_bits_{label}", {k: dims["k"], n: dims["n"]}, dynamic)
+    x = f.arg(a, k + n)
+
+    def largest(lines, value, most):
+        wide = widen(lines, "%w", value, a)
+        lines += [f"%a = math.absf {wide} : f32", f"%t = arith.maximumf %a, {most} : f32"]
+        return "%t"
+
+    def share(lines, most, _):
+        lines += ["%top = arith.constant 448.0 : f32", f"%s = arith.divf {most}, %top : f32"]
+        return "%s"
+
+    def divide(lines, value, scale, _):
+        wide = widen(lines, "%w", value, a)
+        lines += [f"%q = arith.divf {wide}, {scale} : f32", "%t = arith.truncf %q : f32 to f8E4M3FN"]
+        return "%t"
+
+    most = f.generic(k + n, [x], f.zeros(F32, n), largest, reduce=k)
+    scale = f.generic(n, [most], f.empty(F32, n), share)
+    f.ret(f.generic(k + n, [x, scale], f.empty(E4M3, k + n), divide), scale)
+
+    def reference(x):
+        scale = F32.round(np.abs(x).max(0, initial=0) / 448)
+        return [E4M3.round(x / scale), scale]
+
+    for given in cases:
+        # What is close to the middle of two numbers may be either of them.
+        f.case("x".join(map(str, {**dims, **given}.values())), given, [uniform(0.5, 2)], relative(2.0**-3, 2.0**-9), reference)
+    return f
+
+
 def functions():
     yield group_norm(F32, "f32", {"n": 2, "g": 4, "c": 3, "s": 50})
     yield group_norm(F16, "f16", {"n": 1, "g": 2, "c": 8, "s": 64})
@@ -145,3 +179,5 @@ def functions():
         yield residual(F16, "aligned", {"m": 24, "k": 256}, quantised)
         yield residual(BF16, "ragged", {"m": 17, "k": 333}, quantised)
         yield residual(F16, "rows_any", {"m": 1, "k": 96}, quantised, True, ({}, {"m": 0}, {"m": 70}))
+    yield scaled_floats(BF16, "columns", {"k": 256, "n": 128})
+    yield scaled_floats(F16, "columns_any", {"k": 40, "n": 24}, True, ({}, {"n": 0}, {"n": 1}))

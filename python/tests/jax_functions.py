@@ -49,6 +49,20 @@ def attention_narrow(q, k, v, bias):
     return jax.nn.dot_product_attention(q, k, v, bias[None]).astype(jnp.float32)
 
 
+@case(floats(2, 1, 4, 8), floats(2, 1, 2, 8), floats(2, 9, 2, 8), np.int32(5))
+def rotary_at_a_position(q, k, cache, position):
+    """A token of a decoder: turned by its position, and put into a cache there."""
+    at = jnp.broadcast_to(position, (1, 1))
+
+    def turned(x):
+        angles = at[..., None].astype(jnp.float32) * 100.0 ** (-jnp.arange(0, 8, 2, dtype=jnp.float32) / 8)
+        cos, sin = jnp.cos(angles)[..., None, :], jnp.sin(angles)[..., None, :]
+        a, b = jnp.split(x, 2, axis=-1)
+        return jnp.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)
+
+    return turned(q), lax.dynamic_update_slice(cache, turned(k), (0, position, 0, 0))
+
+
 @case(floats(2, 3, 16, 16), floats(8, 3, 3, 3))
 def convolution(x, w):
     return lax.conv_general_dilated(x, w, (1, 1), "SAME")

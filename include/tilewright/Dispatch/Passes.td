@@ -29,7 +29,9 @@ def FuseElementwisePass
     An elementwise `linalg.generic` with one reader is merged into it when the
     reader touches each element once, so that nothing is computed twice. One of
     few ops on coordinates and scalars alone is merged into each of its readers:
-    to compute it takes no longer than to read it. Never merged: into
+    to compute it takes no longer than to read it. So is one that converts, scales or shifts
+    elements of no more bits than its result has (a gain in f16 that f32 is multiplied by), but for
+    what a reduction or a product leaves, which a kernel has once a row. Never merged: into
     contractions (they keep their body), from a contraction's epilogue into a
     reduction, and ops with a pinned lowering config.
   }];

@@ -69,6 +69,8 @@ def lower_text(module):
     prepare_stablehlo.prepare(module)
     prepare_stablehlo.hide(module)
     run(SIMPLIFY, module)
+    # What broadcasts have become reshapes there is moved behind conversions; IREE's way to linalg stops where it has to.
+    run(SIMPLIFY, module)
     prepare_stablehlo.show(module)
     run(PIPELINE, module)
 

@@ -15,6 +15,7 @@
 //                                                     2^(k / 16) by k
 //   %y = math.erf %x                              ->  x P(|x| - k / 8), P of degree 4 by the
 //                                                     nearest k
+//   %y = math.tanh %x                             ->  likewise, of degree 5
 
 #include "../Math/MathBuilder.h"
 #include "Avx512.h"
@@ -178,19 +179,85 @@ static constexpr float kErfTable[][2 * kLanes] = {
      0.00366188463, 0.003128999, 0.00264870344, 0.00223285721, 0.00188125471, 0.00158786953,
      0.00134457765, 0.00114314661}};
 
+/// tanh(a) / a = c[0] + c[1] d + … + c[5] d^5 for a = k kTanhStep + d, |d| <= kTanhStep / 2, of
+/// each k: relative error below 2^-24. From kTanhEnd on, tanh rounds to 1; no value is above 1.
+static constexpr double kTanhStep = 37. / 128, kTanhEnd = 9.0109137;
+static constexpr float kTanhTable[][2 * kLanes] = {
+    {1, 0.973048091, 0.901710391, 0.807140708, 0.709028363, 0.619078636, 0.541734517, 0.477230757,
+     0.424035907, 0.380179763, 0.343818128, 0.313409746, 0.287729144, 0.265822619, 0.246953338,
+     0.230551615, 0.216174662, 0.203475669, 0.192180574, 0.182070643, 0.172969684, 0.164734408,
+     0.157247216, 0.150410771, 0.144143879, 0.138378233, 0.133056059, 0.128128082, 0.123552099,
+     0.119291693, 0.115315311, 0.111595459},
+    {-6.67088128e-19, -0.180451766, -0.300048262, -0.342555702, -0.329620212, -0.290371686,
+     -0.244772822, -0.202479228, -0.166736871, -0.137771949, -0.11469993, -0.0963968486,
+     -0.0818317533, -0.0701596886, -0.060721498, -0.0530142561, -0.0466573574, -0.0413629338,
+     -0.0369123556, -0.0331384875, -0.029912496, -0.0271341968, -0.024724951, -0.0226224661,
+     -0.0207769517, -0.0191482622, -0.017703766, -0.0164167266, -0.0152650783, -0.0142304841,
+     -0.0132976072, -0.0124535402},
+    {-0.33332023, -0.271797419, -0.1376701, -0.016692549, 0.0525822043, 0.0774617717,
+     0.0776361153, 0.0678415745, 0.0557955317, 0.0446857251, 0.0354635343, 0.0281545874,
+     0.0224761106, 0.0180920064, 0.014702999, 0.0120687522, 0.0100049824, 0.00837337971,
+     0.00707101775, 0.00602139393, 0.00516746845, 0.00446646521, 0.00388606894, 0.00340166315,
+     0.00299433246, 0.00264941272, 0.00235543679, 0.00210335897, 0.00188598665, 0.00169755367,
+     0.00153340423, 0.00138975133},
+    {4.84084987e-17, 0.130384743, 0.160546884, 0.11135, 0.0505959466, 0.0108719822,
+     -0.00763090933, -0.0135331145, -0.0136806676, -0.0117829964, -0.00949214026, -0.00742324721,
+     -0.00573914358, -0.00442978647, -0.00343239726, -0.00267819408, -0.00210786681,
+     -0.00167471892, -0.00134349847, -0.00108812039, -0.00088944321, -0.000733443419,
+     -0.000609821582, -0.000510974787, -0.000431253284, -0.000366426393, -0.000313300086,
+     -0.000269442622, -0.000232986917, -0.000202487427, -0.000176815956, -0.000155084912},
+    {0.13165848, 0.0749355778, -0.0175504517, -0.0550171696, -0.0449173786, -0.0241474304,
+     -0.00941675901, -0.00193251716, 0.00108168647, 0.00194172969, 0.00192681001, 0.00162850344,
+     0.00128775148, 0.000988074462, 0.000748725899, 0.000565703027, 0.000428527041, 0.000326510752,
+     0.000250702811, 0.000194179171, 0.000151783548, 0.000119746728, 9.53355193e-05,
+     7.65717487e-05, 6.20208375e-05, 5.06377764e-05, 4.16567018e-05, 3.45123553e-05,
+     2.87843395e-05, 2.41574708e-05, 2.03935469e-05, 1.73000299e-05},
+    {-5.78218306e-16, -0.0668775737, -0.0491653383, -0.00470571779, 0.0140264798, 0.0129585555,
+     0.00740210013, 0.00329265092, 0.0011344013, 0.000192398991, -0.000150861073, -0.000236861611,
+     -0.000226076809, -0.000186713383, -0.000144998237, -0.000109426888, -8.15619132e-05,
+     -6.05797904e-05, -4.50738808e-05, -3.37024831e-05, -2.53733324e-05, -1.92558255e-05,
+     -1.47392293e-05, -1.13819797e-05, -8.86721864e-06, -6.96801089e-06, -5.52155598e-06,
+     -4.41059319e-06, -3.55019415e-06, -2.87844318e-06, -2.34987556e-06, -1.99260307e-06}};
+
+/// `a` is at most `end`, or NaN.
+static tilewright::math::Float boundedBy(tilewright::math::Float a, double end) {
+  tilewright::math::Float most = (*a.builder)(end);
+  return select(a > most, most, a);
+}
+
+/// The polynomial in `d` whose coefficients the low bits of `shifted` look up in `tables`.
+static tilewright::math::Float lookedUpSeries(ArrayRef<float[2 * kLanes]> tables,
+                                              tilewright::math::Float shifted,
+                                              tilewright::math::Float d) {
+  tilewright::math::MathBuilder &m = *d.builder;
+  Value index = m.toBits(shifted).value;
+  auto coefficients = [&](ArrayRef<float> table) {
+    return m(lookUp(m.builder, m.loc, table, index));
+  };
+  tilewright::math::Float p = coefficients(tables.back());
+  for (ArrayRef<float> table : llvm::reverse(tables.drop_back()))
+    p = fma(p, d, coefficients(table));
+  return p;
+}
+
 static Value erfOfRegister(OpBuilder &builder, Location loc, Value row) {
   using tilewright::math::Float;
   tilewright::math::MathBuilder m(builder, loc, row.getType());
-  Float x = m(row), a = abs(x);
-  a = select(a > m(kErfEnd), m(kErfEnd), a);
+  Float x = m(row), a = boundedBy(abs(x), kErfEnd);
   // The nearest k is in the low bits, whose unit is 1/8. Additions have units of their own on
   // some processors, where multiply-adds wait for each other.
   Float shifted = a + m(0x1p20), d = a - (shifted - m(0x1p20));
-  Value index = m.toBits(shifted).value;
-  Float p = m(lookUp(builder, loc, kErfTable[std::size(kErfTable) - 1], index));
-  for (ArrayRef<float> table : llvm::reverse(ArrayRef(kErfTable).drop_back()))
-    p = fma(p, d, m(lookUp(builder, loc, table, index)));
-  return (copysign(a, x) * p).value;
+  return (copysign(a, x) * lookedUpSeries(kErfTable, shifted, d)).value;
+}
+
+static Value tanhOfRegister(OpBuilder &builder, Location loc, Value row) {
+  using tilewright::math::Float;
+  tilewright::math::MathBuilder m(builder, loc, row.getType());
+  Float x = m(row), a = boundedBy(abs(x), kTanhEnd), magic = m(0x1.8p23);
+  // k has five bits, the step seven: their product is exact.
+  Float shifted = fma(a, m(1 / kTanhStep), magic), k = shifted - magic;
+  Float d = fma(-k, m(kTanhStep), a);
+  return (copysign(a, x) * lookedUpSeries(kTanhTable, shifted, d)).value;
 }
 
 namespace {
@@ -241,6 +308,7 @@ struct Avx512MathPass : tilewright::impl::Avx512MathPassBase<Avx512MathPass> {
     patterns.add<CallOfRows<arith::MinNumFOp>>(&getContext(), "llvm.minnum");
     patterns.add<FunctionOfRegisters<mlir::math::ExpOp>>(&getContext(), expOfRegister);
     patterns.add<FunctionOfRegisters<mlir::math::ErfOp>>(&getContext(), erfOfRegister);
+    patterns.add<FunctionOfRegisters<mlir::math::TanhOp>>(&getContext(), tanhOfRegister);
     populateRoundingPatterns(patterns);
     if (failed(applyPatternsBounded(func, std::move(patterns), "lower",
                                     "choice of native functions")))

@@ -204,6 +204,7 @@ public:
     if (target.getText("triple").empty() && target.getFact("registers", 16) >= 32)
       pm.addNestedPass<func::FuncOp>(createPipelineRowsPass());
     pm.addNestedPass<func::FuncOp>(createPrefetchRowsPass({keep.bytes}));
+    pm.addNestedPass<func::FuncOp>(createPrefetchEpiloguesPass());
     pm.addNestedPass<func::FuncOp>(createReadPaddingPass());
     pm.addNestedPass<func::FuncOp>(createFlattenArgumentsPass());
     pm.addNestedPass<func::FuncOp>(createLowerTilesPass());

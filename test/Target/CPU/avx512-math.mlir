@@ -115,6 +115,16 @@ func.func private @ErfOfPartsOfRegisters(%x: vector<8xf32>) -> vector<8xf32> att
   return %e : vector<8xf32>
 }
 
+// CHECK-LABEL: @Tanh
+// CHECK-NOT: math.tanh
+// CHECK-COUNT-6: llvm.call_intrinsic "llvm.x86.avx512.vpermi2var.ps.512"
+// CHECK-NOT: llvm.call_intrinsic
+// CHECK: return
+func.func private @Tanh(%x: vector<16xf32>) -> vector<16xf32> attributes {tilewright.kernel} {
+  %e = math.tanh %x : vector<16xf32>
+  return %e : vector<16xf32>
+}
+
 // Of magnitudes the bits are compared, as integers in the same order.
 // CHECK-LABEL: @GreatestMagnitude
 // CHECK: scf.for {{.*}} iter_args(%[[BEST:.*]] = %{{.*}}) -> (vector<16xf32>)

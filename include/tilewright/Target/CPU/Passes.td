@@ -101,12 +101,21 @@ def PrefetchRowsPass : Pass<"tilewright-prefetch-rows", "::mlir::func::FuncOp"> 
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect"];
 }
 
+def PrefetchEpiloguesPass : Pass<"tilewright-prefetch-epilogues", "::mlir::func::FuncOp"> {
+  let summary = "what is done to products prefetches its tiles";
+  let description = [{
+    Tiles of inputs and results that are read and written behind a loop over the sums of a
+    product are prefetched in front of it, a line at a time.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect"];
+}
+
 def Avx512MathPass : Pass<"tilewright-avx512-math", "::mlir::func::FuncOp"> {
   let summary = "functions of f32 that AVX-512 has instructions for";
   let description = [{
     Greatest and least numbers become calls of LLVM's intrinsics, or comparisons where one
-    operand is never NaN. Exponentials and the error function look up numbers in registers;
-    their errors are within the bounds of the expansions.
+    operand is never NaN. Exponentials, the error function and hyperbolic tangents look up
+    numbers in registers; their errors are within the bounds of the expansions.
   }];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::LLVM::LLVMDialect",
                            "mlir::math::MathDialect", "mlir::ub::UBDialect",

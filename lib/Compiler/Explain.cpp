@@ -407,5 +407,6 @@ void tilewright::explainCode(const CompiledProgram &program,
       variant.sharedBytes = compiled.sharedBytes;
       variant.planned = compiled.planned;
       variant.config = description.getString("config").value_or("").str();
+      variant.lines = compiled.code.explanation;
     }
 }

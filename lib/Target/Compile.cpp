@@ -30,6 +30,8 @@ FailureOr<KernelCode> tilewright::compileKernel(const TargetRegistry &registry,
   module.get()->removeAttr(SymbolTable::getSymbolAttrName());
   module.get()->setAttr(kTargetAttr, target);
   module->push_back(kernel->clone());
+  // What was said of it is known; what lowering says is not.
+  module->getBody()->back().removeAttr(kExplainAttr);
 
   PassManager pm(kernel->getContext(), ModuleOp::getOperationName());
   backend->buildLowering(pm, target, options);
@@ -38,6 +40,14 @@ FailureOr<KernelCode> tilewright::compileKernel(const TargetRegistry &registry,
     if (failed(runLowering(pm, *module, options.observer)))
       return failure();
   }
+  std::vector<std::string> explanation;
+  for (Operation &op : *module->getBody())
+    if (auto lines = dyn_cast_or_null<ArrayAttr>(op.removeAttr(kExplainAttr)))
+      for (auto line : lines.getAsRange<StringAttr>())
+        explanation.push_back(line.str());
   ObservedStep step(options.observer, "emit", "generate code");
-  return backend->emit(*module, options);
+  FailureOr<KernelCode> code = backend->emit(*module, options);
+  if (succeeded(code))
+    code->explanation = std::move(explanation);
+  return code;
 }

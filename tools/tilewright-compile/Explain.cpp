@@ -175,6 +175,7 @@ static void writeKernel(raw_ostream &os, const ExplainInput &input,
     os << "    variant " << variant.name << ": " << sizesInWords(variant)
        << "\n      if " << variant.guard << "\n      grid (" << variant.grid
        << "), block (" << variant.block << ")\n";
+    writeLines(os, variant.lines, 6);
     if (variant.name != kernel.name)
       for (const std::string &name : program.programs)
         writeLines(os, input.linesOf(name, variant.name), 6);
@@ -231,7 +232,8 @@ static json::Object toJson(const ExplainedKernel &kernel) {
                                     {"code_bytes", variant.codeBytes},
                                     {"shared_bytes", variant.sharedBytes},
                                     {"planned", toJson(variant.planned)},
-                                    {"config", variant.config}});
+                                    {"config", variant.config},
+                                    {"lines", json::Array(variant.lines)}});
   return json::Object{{"name", kernel.name},
                       {"operands", json::Array(kernel.operands)},
                       {"scalars", json::Array(kernel.scalars)},

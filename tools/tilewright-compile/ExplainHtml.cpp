@@ -285,6 +285,8 @@ void writeVariants(raw_ostream &os, const ExplainInput &input,
        << "</td><td class=\"code\">" << escaped(variant.grid)
        << "</td><td class=\"code\">" << escaped(variant.block) << "</td><td>"
        << escaped(sizesInWords(variant)) << "</td></tr>\n";
+    for (const std::string &line : variant.lines)
+      os << "<tr><td></td><td colspan=\"4\">" << escaped(line) << "</td></tr>\n";
     if (variant.name == kernel.name)
       continue;
     for (const std::string &name : program.programs)

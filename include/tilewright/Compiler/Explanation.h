@@ -55,6 +55,7 @@ struct ExplainedVariant {
   int64_t sharedBytes = -1; // of a block; -1: does not apply
   PlannedResources planned;
   std::string config;
+  std::vector<std::string> lines; // what lowering says
 };
 
 struct ExplainedKernel {

@@ -143,6 +143,8 @@ struct KernelCode {
   int64_t subgroup = 0;
   /// What a user should know about this code; empty: nothing.
   std::string note;
+  /// What lowering says to --explain.
+  std::vector<std::string> explanation;
   /// Joined into the program's "requires" (numbers: the largest).
   llvm::json::Object required;
 };

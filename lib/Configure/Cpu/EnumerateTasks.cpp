@@ -95,7 +95,7 @@ static std::optional<unsigned> pooledRow(const KernelInfo &info, unsigned innerm
 /// Whether exponentials of rows are summed up before results are written, beside which a CPU
 /// computes the next row (tilewright-pipeline-rows).
 static bool pipelinesRows(const KernelInfo &info, TargetAttr target) {
-  if (!target.getText("triple").empty() || target.getFact("registers", 16) < 32)
+  if (!target.getFact("pipelined_rows", 0))
     return false;
   bool exponentials = llvm::any_of(info.ops, [](linalg::LinalgOp op) {
     return !op.getBlock()->getOps<mlir::math::ExpOp>().empty();

@@ -71,6 +71,10 @@ static TargetAttr makeTarget(MLIRContext *context, const Chip &chip,
                                                         : 256 * 1024);
   number("thread_memory", 1024 * 1024);
   number("registers", chip.getVectorRegisters());
+  // A step of two loops in one needs registers. What NEON and SVE store past caches is not known
+  // to be faster.
+  if (!chip.isArm() && chip.getVectorRegisters() >= 32)
+    number("pipelined_rows", 1);
   number("access_bytes", vectorBytes);
   number("vector_bytes", vectorBytes);
   number("dispatch_vector_bytes", best.getVectorBytes());
@@ -200,9 +204,8 @@ public:
     KeepComputedRowsPassOptions keep;
     keep.bytes = target.getFact("l2_bytes", 256 * 1024) / 2;
     pm.addNestedPass<func::FuncOp>(createKeepComputedRowsPass(keep));
-    // A step of two loops in one needs registers.
-    if (target.getText("triple").empty() && target.getFact("registers", 16) >= 32)
-      pm.addNestedPass<func::FuncOp>(createPipelineRowsPass());
+    pm.addNestedPass<func::FuncOp>(
+        createPipelineRowsPass({target.getFact("pipelined_rows", 0) != 0}));
     pm.addNestedPass<func::FuncOp>(createPrefetchRowsPass({keep.bytes}));
     pm.addNestedPass<func::FuncOp>(createPrefetchEpiloguesPass());
     pm.addNestedPass<func::FuncOp>(createReadPaddingPass());

@@ -11,6 +11,8 @@
 //   %rows = memref.alloca : memref<2x8192xf32>
 //   scf.for %i … { %e = math.exp %d, sum, write to %rows }
 //   scf.for %i … { %e = read %rows, write }
+//
+// A row may have several dims, with a nest of loops over them.
 
 #include "RowLoops.h"
 
@@ -21,6 +23,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -51,46 +54,62 @@ static int64_t stepsOf(Operation &op, scf::ForOp loop) {
   return steps;
 }
 
-/// Whether it pays to store and load what `op` of a loop computes. What is widened is kept as it
-/// was before: half of the bytes for one conversion.
-static bool isWorthKeeping(Operation &op, scf::ForOp loop) {
-  constexpr int64_t kStoreAndLoad = 6;
+/// Vector instructions that a step costs which stores a value and loads it: from the second-level
+/// cache, and where few rows are kept, whose other lines are in the first one meanwhile.
+static constexpr int64_t kStoreAndLoad = 6, kStoreAndLoadFew = 2;
+
+/// Vector instructions that are saved where what `op` of a loop computes is kept. What is widened
+/// is kept as it was before: half of the bytes for one conversion.
+static int64_t savedBy(Operation &op, scf::ForOp loop) {
   if (isCostly(op))
-    return true;
+    return std::numeric_limits<int64_t>::max();
   if (op.getNumResults() != 1 || !OpTrait::hasElementwiseMappableTraits(&op) ||
       isa<arith::ExtFOp>(op))
-    return false;
+    return 0;
   Type element = getElementTypeOrSelf(op.getResult(0).getType());
-  return element.isIntOrFloat() && element.getIntOrFloatBitWidth() >= 8 &&
-         stepsOf(op, loop) > kStoreAndLoad;
+  return element.isIntOrFloat() && element.getIntOrFloatBitWidth() >= 8 ? stepsOf(op, loop) : 0;
 }
 
-/// The indices of the tile of this step: tiles lie side by side, as those of what is read do.
-static SmallVector<Value> tileIndices(OpBuilder &builder, scf::ForOp loop, VectorType tile) {
-  Location loc = loop.getLoc();
+/// A nest of loops, innermost first, or such loops of one of two nests.
+using Nest = SmallVector<scf::ForOp>;
+
+/// The indices of the tile of this step: a dim for each outer loop, and tiles of the inner one
+/// side by side, as those of what is read are.
+static SmallVector<Value> tileIndices(OpBuilder &builder, ArrayRef<scf::ForOp> nest,
+                                      VectorType tile) {
+  scf::ForOp inner = nest.front();
+  Location loc = inner.getLoc();
+  auto stepOf = [&](scf::ForOp loop, int64_t extent) -> Value {
+    Value at = loop.getInductionVar();
+    if (getConstantIntValue(loop.getStep()) == extent)
+      return at;
+    at = arith::DivUIOp::create(builder, loc, at, loop.getStep());
+    return extent == 1 ? at
+                       : Value(arith::MulIOp::create(
+                             builder, loc, at,
+                             arith::ConstantIndexOp::create(builder, loc, extent)));
+  };
+  SmallVector<Value> indices;
+  for (scf::ForOp loop : llvm::reverse(nest.drop_front()))
+    indices.push_back(stepOf(loop, 1));
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
-  SmallVector<Value> indices(tile.getRank(), zero);
-  indices.back() = loop.getInductionVar();
-  int64_t columns = tile.getShape().back();
-  if (getConstantIntValue(loop.getStep()) != columns) {
-    Value step = arith::DivUIOp::create(builder, loc, indices.back(), loop.getStep());
-    indices.back() = arith::MulIOp::create(
-        builder, loc, step, arith::ConstantIndexOp::create(builder, loc, columns));
-  }
+  indices.append(tile.getRank() - 1, zero);
+  indices.push_back(stepOf(inner, tile.getShape().back()));
   return indices;
 }
 
 /// Keeps `value` of a loop, a tile for each of its steps. Of a load and an earlier store whose
 /// addresses are a number of pages apart the load waits: rows begin on pages, as those of buffers
 /// mostly do, so that what is loaded is always further along the row.
-static Value store(Operation *value, scf::ForOp first, int64_t steps) {
+static Value store(Operation *value, ArrayRef<scf::ForOp> first, ArrayRef<int64_t> steps) {
   constexpr int64_t kPageBytes = 4096;
   auto type = cast<VectorType>(value->getResult(0).getType());
   Location loc = value->getLoc();
-  SmallVector<int64_t> shape(type.getShape());
-  shape.back() *= steps;
-  OpBuilder builder(first->getContext());
-  builder.setInsertionPointToStart(&first->getParentOfType<func::FuncOp>().getBody().front());
+  SmallVector<int64_t> shape(llvm::reverse(steps.drop_front()));
+  llvm::append_range(shape, type.getShape());
+  shape.back() *= steps.front();
+  OpBuilder builder(value->getContext());
+  builder.setInsertionPointToStart(&value->getParentOfType<func::FuncOp>().getBody().front());
   Value rows = memref::AllocaOp::create(
       builder, loc, MemRefType::get(shape, type.getElementType()),
       /*alignment=*/builder.getI64IntegerAttr(kPageBytes));
@@ -102,7 +121,7 @@ static Value store(Operation *value, scf::ForOp first, int64_t steps) {
 }
 
 /// Reads in place of `again` what is kept in `rows`.
-static void load(Value rows, Operation *again, scf::ForOp second) {
+static void load(Value rows, Operation *again, ArrayRef<scf::ForOp> second) {
   auto type = cast<VectorType>(again->getResult(0).getType());
   Location loc = again->getLoc();
   OpBuilder builder(again);
@@ -135,28 +154,30 @@ struct KeepComputedRowsPass : tilewright::impl::KeepComputedRowsPassBase<KeepCom
     int64_t left = bytes;
     for (size_t j = 1; j < loops.size(); ++j)
       for (size_t i = 0; i < j; ++i)
-        if (loops[i]->getBlock() == loops[j]->getBlock())
-          keepCommon(loops[i], loops[j], access, left);
+        keepCommon(loops[i], loops[j], access, left);
   }
 
   void keepCommon(scf::ForOp first, scf::ForOp second, ArrayAttr access, int64_t &left) {
-    std::optional<int64_t> steps = commonSteps(first, second);
-    if (!steps || *steps < 1)
+    LoopPairs pairs = pairLoops(first, second);
+    SmallVector<int64_t> steps;
+    for (auto [loop, other] : pairs)
+      steps.push_back(commonSteps(loop, other).value_or(0));
+    if (pairs.empty() || llvm::is_contained(steps, 0))
       return;
     Twins twins(first, second, access);
     SmallVector<Operation *> again;
     for (Operation &op : llvm::reverse(*second.getBody()))
-      if (isWorthKeeping(op, second))
+      if (savedBy(op, second) > kStoreAndLoadFew)
         again.push_back(&op);
     for (Operation *candidate : again) {
       // Of an op that is unused by now, another that needs it is kept.
       if (candidate->use_empty())
         continue;
       for (Operation &op : *first.getBody()) {
-        if (!isWorthKeeping(op, first) ||
+        if (savedBy(op, first) <= kStoreAndLoadFew ||
             !twins.areEqual(op.getResult(0), candidate->getResult(0)))
           continue;
-        if (!keep(&op, candidate, first, second, *steps, left))
+        if (!keep(&op, candidate, pairs, steps, left))
           break;
         eraseUnused(second);
         return keepCommon(first, second, access, left);
@@ -165,15 +186,17 @@ struct KeepComputedRowsPass : tilewright::impl::KeepComputedRowsPassBase<KeepCom
   }
 
   /// Keeps `value` of the first loop, once, and reads it in place of `again` of the second. False
-  /// if there is no room for it.
-  bool keep(Operation *value, Operation *again, scf::ForOp first, scf::ForOp second,
-            int64_t steps, int64_t &left) {
+  /// if there is no room for it: a quarter of it, for what is computed soon.
+  bool keep(Operation *value, Operation *again, const LoopPairs &pairs,
+            ArrayRef<int64_t> steps, int64_t &left) {
+    Nest first(llvm::make_first_range(pairs)), second(llvm::make_second_range(pairs));
     Value &rows = kept[value];
     if (!rows) {
       auto type = cast<VectorType>(value->getResult(0).getType());
-      int64_t size =
-          steps * type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
-      if (size > left)
+      int64_t size = computeProduct(steps) * type.getNumElements() *
+                     llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+      int64_t room = savedBy(*value, first.front()) > kStoreAndLoad ? left : left - bytes * 3 / 4;
+      if (size > room)
         return false;
       left -= size;
       rows = store(value, first, steps);

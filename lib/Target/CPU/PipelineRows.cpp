@@ -28,6 +28,7 @@
 #include "RowLoops.h"
 
 #include "tilewright/Dialect/Tilewright.h"
+#include "tilewright/Support/Refusal.h"
 #include "tilewright/Target/CPU/Passes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -81,11 +82,13 @@ namespace {
 class RowPipeline {
 public:
   RowPipeline(scf::ForOp rows, ArrayAttr access) : rows(rows), access(access) {}
-  /// Whether the last loop may run beside one of the next row's.
-  bool find();
+  /// What stands against the last loop running beside one of the next row's.
+  Refusal find();
   void build();
 
 private:
+  Refusal findLast();
+  Refusal findPartner(ArrayRef<scf::ForOp> others);
   bool overwrites(scf::ForOp loop);
   bool overwritesAtSameStep(scf::ForOp loop);
   void cloneBody(OpBuilder &builder, IRMapping &mapping, ValueRange before, Value rowBefore);
@@ -125,41 +128,70 @@ bool RowPipeline::overwritesAtSameStep(scf::ForOp loop) {
   return true;
 }
 
-bool RowPipeline::find() {
-  if (rows.getNumRegionIterArgs())
-    return false;
-  SmallVector<scf::ForOp> loops;
-  for (Operation &op : *rows.getBody()) {
-    auto loop = dyn_cast<scf::ForOp>(op);
-    if (loop)
-      loops.push_back(loop);
-    if (loop ? !llvm::all_of(*loop.getBody(),
-                             [&](Operation &inner) { return isOfItsRow(inner, access); })
-             : !isOfItsRow(op, access) || keepsRow(op))
-      return false;
-  }
+/// The loop that writes results, the last one; the others compute what it needs.
+Refusal RowPipeline::findLast() {
+  SmallVector<scf::ForOp> loops(rows.getBody()->getOps<scf::ForOp>());
   if (loops.size() < 2)
-    return false;
+    return refuse(Refused::Unrelated, "");
+  if (llvm::any_of(loops, [](scf::ForOp loop) { return !loop.getOps<scf::ForOp>().empty(); }))
+    return refuse(Refused::Indivisible, "rows of several dims have nests of loops");
   last = loops.back();
-  if (last->getNextNode() != rows.getBody()->getTerminator() || last.getNumResults() ||
-      last.getBody()->getOps<vector::TransferWriteOp>().empty() ||
-      !llvm::all_of(last.getBody()->getOps<vector::TransferWriteOp>(), [&](auto write) {
+  auto writes = last.getBody()->getOps<vector::TransferWriteOp>();
+  if (llvm::none_of(writes, [&](auto write) {
         return isOfArgument(write.getBase(), "write", access);
       }))
-    return false;
-  // Beside the one that computes most, of those in front of which nothing that is yet to be
-  // stored is overwritten.
-  for (scf::ForOp loop : ArrayRef(loops).drop_back()) {
-    if (overwrites(loop) && !overwritesAtSameStep(loop))
+    return refuse(Refused::Unrelated, "");
+  if (last->getNextNode() != rows.getBody()->getTerminator() || last.getNumResults() ||
+      llvm::any_of(writes, [&](auto write) { return keptRows(write.getBase()); }))
+    return refuse(Refused::Neighbours, "the loop that writes results computes more than these");
+  return {};
+}
+
+/// The one that computes most, of those in front of which nothing that is yet to be stored is
+/// overwritten.
+Refusal RowPipeline::findPartner(ArrayRef<scf::ForOp> others) {
+  bool isOverwritten = false, computes = false;
+  for (scf::ForOp loop : others) {
+    isOverwritten = overwrites(loop) && !overwritesAtSameStep(loop);
+    if (isOverwritten)
       break;
-    if (commonSteps(loop, last) && llvm::any_of(*loop.getBody(), isCostly) &&
-        (!partner || workOf(loop) > workOf(partner)))
-      partner = loop;
+    if (llvm::any_of(*loop.getBody(), isCostly)) {
+      computes = true;
+      if (commonSteps(loop, last) && (!partner || workOf(loop) > workOf(partner)))
+        partner = loop;
+    }
     if (overwrites(loop))
       break;
   }
+  if (partner)
+    return {};
+  if (isOverwritten)
+    return refuse(Refused::Neighbours, "what is kept of a row is overwritten before it is stored");
+  if (computes)
+    return refuse(Refused::Indivisible, "loops over a row have different steps");
+  return refuse(Refused::NotProfitable,
+                "no loop computes more than what it waits for, an exponential, say");
+}
+
+Refusal RowPipeline::find() {
+  if (Refusal why = findLast())
+    return why;
+  if (rows.getNumRegionIterArgs())
+    return refuse(Refused::Neighbours, "a row needs what the one before it computed");
+  SmallVector<scf::ForOp> loops(rows.getBody()->getOps<scf::ForOp>());
+  for (Operation &op : *rows.getBody()) {
+    auto loop = dyn_cast<scf::ForOp>(op);
+    if (loop ? !llvm::all_of(*loop.getBody(),
+                             [&](Operation &inner) { return isOfItsRow(inner, access); })
+             : !isOfItsRow(op, access) || keepsRow(op))
+      return refuse(Refused::Neighbours, "a row may read what others write");
+  }
+  if (Refusal why = findPartner(ArrayRef(loops).drop_back()))
+    return why;
   steps = stepsOf(rows).value_or(0);
-  return partner && steps >= 2;
+  if (steps < 2)
+    return refuse(Refused::Extents, "a task is not known to have several tiles of rows");
+  return {};
 }
 
 /// For copies of the last loop's body.
@@ -250,6 +282,7 @@ void RowPipeline::build() {
 
 namespace {
 struct PipelineRowsPass : tilewright::impl::PipelineRowsPassBase<PipelineRowsPass> {
+  using PipelineRowsPassBase::PipelineRowsPassBase;
   void runOnOperation() override {
     func::FuncOp func = getOperation();
     ArrayAttr access = accessOfKernel(func);
@@ -262,8 +295,17 @@ struct PipelineRowsPass : tilewright::impl::PipelineRowsPassBase<PipelineRowsPas
     });
     for (scf::ForOp rows : nests) {
       RowPipeline pipeline(rows, access);
-      if (pipeline.find())
-        pipeline.build();
+      Refusal why = pipeline.find();
+      if (!why && !pipelines)
+        why = refuse(Refused::Target,
+                     "the target has too few registers, or no stores that pass caches by");
+      if (why && !why.str().empty())
+        addExplanation(func, "rows are not pipelined: " + why.str());
+      if (why)
+        continue;
+      addExplanation(func, "rows are pipelined: results of one are stored while the next is "
+                           "computed");
+      pipeline.build();
     }
   }
 };

@@ -56,6 +56,7 @@ func.func private @Softmax(%x: memref<64x128xf32>, %r: memref<64x128xf32>, %begi
 
 // Not where the loop in front would overwrite what is yet to be stored of the row before,
 // CHECK-LABEL: @OtherTiles
+// CHECK-SAME: tilewright.explain = ["rows are not pipelined: what is kept of a row is overwritten before it is stored"]
 // CHECK-COUNT-3: scf.for
 // CHECK-NOT: scf.for
 // CHECK: return
@@ -117,6 +118,7 @@ func.func private @ReadsResult(%r: memref<64x128xf32>, %begin: index, %z: vector
 }
 
 // CHECK-LABEL: @UnknownRows
+// CHECK-SAME: tilewright.explain = ["rows are not pipelined: a task is not known to have several tiles of rows"]
 // CHECK-COUNT-3: scf.for
 // CHECK-NOT: scf.for
 // CHECK: return
@@ -143,6 +145,7 @@ func.func private @UnknownRows(%x: memref<64x128xf32>, %r: memref<64x128xf32>, %
 
 // A loop that computes little waits for what it reads.
 // CHECK-LABEL: @Cheap
+// CHECK-SAME: tilewright.explain = ["rows are not pipelined: no loop computes more than what it waits for, an exponential, say"]
 // CHECK-COUNT-3: scf.for
 // CHECK-NOT: scf.for
 // CHECK: return
@@ -169,6 +172,7 @@ func.func private @Cheap(%x: memref<64x128xf32>, %r: memref<64x128xf32>, %begin:
 
 // Nor where the last loop keeps something of its own.
 // CHECK-LABEL: @LastKeeps
+// CHECK-SAME: tilewright.explain = ["rows are not pipelined: the loop that writes results computes more than these"]
 // CHECK-COUNT-3: scf.for
 // CHECK-NOT: scf.for
 // CHECK: return
@@ -192,6 +196,43 @@ func.func private @LastKeeps(%x: memref<64x128xf32>, %r: memref<64x128xf32>, %be
       %j = arith.divui %i, %c32 : index
       vector.transfer_write %s, %kept[%j, %c0, %c0] {in_bounds = [true, true]} : vector<2x32xf32>, memref<4x2x32xf32>
       vector.transfer_write %s, %r[%row, %i] {in_bounds = [true, true]} : vector<2x32xf32>, memref<64x128xf32>
+    }
+  }
+  return
+}
+
+// Constants of the loop over rows, bounds and steps among them, are there for the last row's results, too.
+// CHECK-LABEL: @ConstantsInRows
+// CHECK: scf.for
+// CHECK: scf.for %{{.*}} iter_args
+// CHECK: %[[NEXT:.*]] = scf.for
+// CHECK: math.exp
+// CHECK: vector.transfer_write
+// CHECK: scf.yield
+// CHECK: scf.yield
+// CHECK: scf.for
+// CHECK: vector.transfer_write
+// CHECK-NOT: scf.for
+// CHECK: return
+func.func private @ConstantsInRows(%x: memref<64x128xf32>, %r: memref<64x128xf32>, %begin: index, %z: vector<2x32xf32>)
+    attributes {tilewright.kernel, tilewright.access = ["read", "write"]} {
+  %c2 = arith.constant 2 : index
+  %f0 = arith.constant 0.0 : f32
+  %end = affine.apply affine_map<()[s0] -> (s0 + 8)>()[%begin]
+  scf.for %row = %begin to %end step %c2 {
+    %c0 = arith.constant 0 : index
+    %c32 = arith.constant 32 : index
+    %c128 = arith.constant 128 : index
+    %half = arith.constant dense<0.5> : vector<2x32xf32>
+    %s = scf.for %i = %c0 to %c128 step %c32 iter_args(%a = %z) -> (vector<2x32xf32>) {
+      %v = vector.transfer_read %x[%row, %i], %f0 {in_bounds = [true, true]} : memref<64x128xf32>, vector<2x32xf32>
+      %e = math.exp %v : vector<2x32xf32>
+      %b = arith.addf %a, %e : vector<2x32xf32>
+      scf.yield %b : vector<2x32xf32>
+    }
+    scf.for %i = %c0 to %c128 step %c32 {
+      %q = arith.mulf %s, %half : vector<2x32xf32>
+      vector.transfer_write %q, %r[%row, %i] {in_bounds = [true, true]} : vector<2x32xf32>, memref<64x128xf32>
     }
   }
   return

@@ -1,0 +1,37 @@
+// REQUIRES: tilewright-compile
+// RUN: tilewright-compile %s --target=cpu:x86-64-v4 --explain -o %t.tw 2>&1 | FileCheck %s --check-prefixes=CHECK,AVX512
+// RUN: tilewright-compile %s --target=cpu:x86-64-v3 --explain -o %t.tw 2>&1 | FileCheck %s --check-prefixes=CHECK,AVX2
+
+#all = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+
+// CHECK: variant softmax_
+// AVX512: rows are pipelined: results of one are stored while the next is computed
+// AVX2: rows are not pipelined: the target has too few registers, or no stores that pass caches by
+func.func @softmax(%x: tensor<4096x1024xf32>) -> tensor<4096x1024xf32> {
+  %e = tensor.empty() : tensor<4096x1024xf32>
+  %r = linalg.softmax dimension(1) ins(%x : tensor<4096x1024xf32>) outs(%e : tensor<4096x1024xf32>) -> tensor<4096x1024xf32>
+  return %r : tensor<4096x1024xf32>
+}
+
+// CHECK: variant scaled_
+// CHECK: rows are not pipelined: no loop computes more than what it waits for, an exponential, say
+func.func @scaled(%x: tensor<4096x1024xf32>) -> tensor<4096x1024xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4096xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<4096xf32>) -> tensor<4096xf32>
+  %s = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+       ins(%x : tensor<4096x1024xf32>) outs(%z : tensor<4096xf32>) {
+    ^bb0(%in: f32, %acc: f32):
+      %a = arith.addf %acc, %in : f32
+      linalg.yield %a : f32
+  } -> tensor<4096xf32>
+  %o = tensor.empty() : tensor<4096x1024xf32>
+  %r = linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]}
+       ins(%x, %s : tensor<4096x1024xf32>, tensor<4096xf32>) outs(%o : tensor<4096x1024xf32>) {
+    ^bb0(%in: f32, %sum: f32, %out: f32):
+      %q = arith.divf %in, %sum : f32
+      linalg.yield %q : f32
+  } -> tensor<4096x1024xf32>
+  return %r : tensor<4096x1024xf32>
+}

@@ -181,3 +181,106 @@ func.func private @SmallSums(%x: memref<64x128xf16>, %y: memref<64x128xf16>, %r:
   }
   return
 }
+
+// Few rows are kept for less: a quarter of the room is 1024 bytes, two rows of 128 numbers in f32.
+// CHECK-LABEL: @Centered
+// CHECK: %[[ROWS:.*]] = memref.alloca() {alignment = 4096 : i64} : memref<2x128xf32>
+// CHECK: scf.for
+// CHECK: %[[D:.*]] = arith.subf
+// CHECK: vector.transfer_write %[[D]], %[[ROWS]]
+// CHECK: scf.for
+// CHECK-NOT: arith.extf
+// CHECK: vector.transfer_read %[[ROWS]]
+// CHECK-NOT: arith.subf
+// CHECK: return
+func.func private @Centered(%x: memref<2x128xf16>, %r: memref<2x128xf32>, %m: vector<2x16xf32>, %z: vector<2x16xf32>)
+    attributes {tilewright.kernel, tilewright.access = ["read", "write"]} {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %c128 = arith.constant 128 : index
+  %f0 = arith.constant 0.0 : f16
+  %s = scf.for %i = %c0 to %c128 step %c16 iter_args(%a = %z) -> (vector<2x16xf32>) {
+    %v = vector.transfer_read %x[%c0, %i], %f0 {in_bounds = [true, true]} : memref<2x128xf16>, vector<2x16xf16>
+    %w = arith.extf %v : vector<2x16xf16> to vector<2x16xf32>
+    %d = arith.subf %w, %m : vector<2x16xf32>
+    %q = arith.mulf %d, %d : vector<2x16xf32>
+    %b = arith.addf %a, %q : vector<2x16xf32>
+    scf.yield %b : vector<2x16xf32>
+  }
+  scf.for %i = %c0 to %c128 step %c16 {
+    %v = vector.transfer_read %x[%c0, %i], %f0 {in_bounds = [true, true]} : memref<2x128xf16>, vector<2x16xf16>
+    %w = arith.extf %v : vector<2x16xf16> to vector<2x16xf32>
+    %d = arith.subf %w, %m : vector<2x16xf32>
+    %q = arith.divf %d, %s : vector<2x16xf32>
+    vector.transfer_write %q, %r[%c0, %i] {in_bounds = [true, true]} : vector<2x16xf32>, memref<2x128xf32>
+  }
+  return
+}
+
+// More rows than these are not.
+// CHECK-LABEL: @ManyCentered
+// CHECK-NOT: memref.alloca
+// CHECK: return
+func.func private @ManyCentered(%x: memref<2x256xf16>, %r: memref<2x256xf32>, %m: vector<2x16xf32>, %z: vector<2x16xf32>)
+    attributes {tilewright.kernel, tilewright.access = ["read", "write"]} {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %c256 = arith.constant 256 : index
+  %f0 = arith.constant 0.0 : f16
+  %s = scf.for %i = %c0 to %c256 step %c16 iter_args(%a = %z) -> (vector<2x16xf32>) {
+    %v = vector.transfer_read %x[%c0, %i], %f0 {in_bounds = [true, true]} : memref<2x256xf16>, vector<2x16xf16>
+    %w = arith.extf %v : vector<2x16xf16> to vector<2x16xf32>
+    %d = arith.subf %w, %m : vector<2x16xf32>
+    %q = arith.mulf %d, %d : vector<2x16xf32>
+    %b = arith.addf %a, %q : vector<2x16xf32>
+    scf.yield %b : vector<2x16xf32>
+  }
+  scf.for %i = %c0 to %c256 step %c16 {
+    %v = vector.transfer_read %x[%c0, %i], %f0 {in_bounds = [true, true]} : memref<2x256xf16>, vector<2x16xf16>
+    %w = arith.extf %v : vector<2x16xf16> to vector<2x16xf32>
+    %d = arith.subf %w, %m : vector<2x16xf32>
+    %q = arith.divf %d, %s : vector<2x16xf32>
+    vector.transfer_write %q, %r[%c0, %i] {in_bounds = [true, true]} : vector<2x16xf32>, memref<2x256xf32>
+  }
+  return
+}
+
+// A row of two dims: what is kept has one more.
+// CHECK-LABEL: @Nests
+// CHECK: %[[ROWS:.*]] = memref.alloca() {alignment = 4096 : i64} : memref<3x1x64xf32>
+// CHECK: scf.for %[[C:[a-z0-9]+]] = %c0
+// CHECK: scf.for %[[I:[a-z0-9]+]] = %c0
+// CHECK: %[[E:.*]] = math.exp
+// CHECK: vector.transfer_write %[[E]], %[[ROWS]][%[[C]], %{{.*}}, %[[I]]]
+// CHECK: scf.for %[[C:[a-z0-9]+]] = %c0
+// CHECK: scf.for %[[I:[a-z0-9]+]] = %c0
+// CHECK-NOT: math.exp
+// CHECK: vector.transfer_read %[[ROWS]][%[[C]], %{{.*}}, %[[I]]]
+// CHECK: return
+func.func private @Nests(%x: memref<4x3x64xf32>, %r: memref<4x3x64xf32>, %row: index, %z: vector<1x16xf32>)
+    attributes {tilewright.kernel, tilewright.access = ["read", "write"]} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %c16 = arith.constant 16 : index
+  %c64 = arith.constant 64 : index
+  %f0 = arith.constant 0.0 : f32
+  %s = scf.for %c = %c0 to %c3 step %c1 iter_args(%a = %z) -> (vector<1x16xf32>) {
+    %t = scf.for %i = %c0 to %c64 step %c16 iter_args(%b = %a) -> (vector<1x16xf32>) {
+      %v = vector.transfer_read %x[%row, %c, %i], %f0 {in_bounds = [true, true]} : memref<4x3x64xf32>, vector<1x16xf32>
+      %e = math.exp %v : vector<1x16xf32>
+      %u = arith.addf %b, %e : vector<1x16xf32>
+      scf.yield %u : vector<1x16xf32>
+    }
+    scf.yield %t : vector<1x16xf32>
+  }
+  scf.for %c = %c0 to %c3 step %c1 {
+    scf.for %i = %c0 to %c64 step %c16 {
+      %v = vector.transfer_read %x[%row, %c, %i], %f0 {in_bounds = [true, true]} : memref<4x3x64xf32>, vector<1x16xf32>
+      %e = math.exp %v : vector<1x16xf32>
+      %q = arith.divf %e, %s : vector<1x16xf32>
+      vector.transfer_write %q, %r[%row, %c, %i] {in_bounds = [true, true]} : vector<1x16xf32>, memref<4x3x64xf32>
+    }
+  }
+  return
+}

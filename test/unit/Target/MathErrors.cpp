@@ -297,7 +297,7 @@ struct MathErrors : CpuFixture {
 const char kIntroduction[] = R"(# Errors of math functions
 
 Every target computes math functions by the same expansions into arithmetic (`lib/Target/Math`); f16 and bf16 are computed in f32 and
-rounded once. AVX-512 has an `exp` and an `erf` of f32 of its own, which are held to the same bounds. The largest errors
+rounded once. AVX-512 has an `exp`, an `erf` and a `tanh` of f32 of its own, which are held to the same bounds. The largest errors
 found, in units of the last place of the exact result (0.5: correctly rounded), as the CPU's vectors compute them. Tried are all values of f16 and bf16 (each with 16 second arguments), a million of f32 and a quarter of a million of f64, half of them
 evenly over all bit patterns: zeros with their signs, subnormal numbers, infinities and NaN are among them. The reference is the C library in double
 precision, for f64 in extended precision. In parentheses: the bound that the test holds the function to.

@@ -13,6 +13,7 @@
 //   %r = arith.addf %sums, %other
 //   vector.transfer_write %r, %result[%row, %column]
 
+#include "CacheLines.h"
 #include "RowLoops.h"
 
 #include "tilewright/Dialect/Tilewright.h"
@@ -20,7 +21,6 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/Utils/IndexingUtils.h"
 
 namespace tilewright {
 #define GEN_PASS_DEF_PREFETCHEPILOGUESPASS
@@ -31,8 +31,6 @@ using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::cpu;
 
-static constexpr int64_t kLineBytes = 64;
-
 /// More than these are what processors ask for at a time, about.
 static constexpr int64_t kMostLines = 32;
 
@@ -41,25 +39,16 @@ static bool isOfSums(scf::ForOp loop) {
   return loop.getNumResults() && !loop.getBody()->getOps<MmaOp>().empty();
 }
 
-/// Where the lines of the tile that `access` reads or writes begin, by the elements in front of
-/// them in each dim of its vector. Empty if there are too many, or if rows of the vector are not
-/// rows of memory.
-static SmallVector<SmallVector<int64_t>> linesOf(VectorTransferOpInterface access) {
+/// The lines of the tile that `access` reads or writes. None if there are too many, or if rows of
+/// the vector are not rows of memory.
+static SmallVector<Line> linesOf(VectorTransferOpInterface access) {
   auto type = dyn_cast<MemRefType>(access.getBase().getType());
   VectorType tile = access.getVectorType();
   if (!type || !access.getPermutationMap().isMinorIdentity() || access.getMask() ||
       tile.getRank() < 2 || type.getElementTypeBitWidth() < 8)
     return {};
-  SmallVector<int64_t> line(tile.getShape().size(), 1);
-  line.back() = std::min(tile.getShape().back(),
-                         kLineBytes * 8 / int64_t(type.getElementTypeBitWidth()));
-  SmallVector<SmallVector<int64_t>> lines;
-  for (SmallVector<int64_t> offsets : StaticTileOffsetRange(tile.getShape(), line)) {
-    if (int64_t(lines.size()) == kMostLines)
-      return {};
-    lines.push_back(offsets);
-  }
-  return lines;
+  SmallVector<Line> lines = linesOf(tile);
+  return int64_t(lines.size()) <= kMostLines ? lines : SmallVector<Line>();
 }
 
 /// Whether the indices of `access` behind `loop` are there in front of it, too.
@@ -78,7 +67,7 @@ static void prefetch(scf::ForOp loop, VectorTransferOpInterface access) {
   Location loc = access.getLoc();
   auto number = [&](int64_t n) { return arith::ConstantIndexOp::create(builder, loc, n); };
   unsigned rank = access.getVectorType().getRank(), outer = access.getIndices().size() - rank;
-  for (ArrayRef<int64_t> line : linesOf(access)) {
+  for (const Line &line : linesOf(access)) {
     SmallVector<Value> indices = access.getIndices();
     for (unsigned dim = 0; dim < rank; ++dim) {
       if (!line[dim])

@@ -15,8 +15,14 @@
 //   scf.for %c … scf.for %i … { … memref.prefetch %x[%image, %group + 1, %c, %i] … }
 //
 // A tile that is transposed reads a line of each of its rows, more rows than processors
-// follow: the lines two further are brought there meanwhile.
+// follow: the lines two further are brought there meanwhile. Likewise sums of columns, which read
+// a few rows side by side and then the next ones: these are brought there.
+//
+//   scf.for %chunk … step 8 {
+//     scf.for %column … {
+//       scf.for %row = %chunk … { %v = read %x[%row, %column] … memref.prefetch %x[%row + 8, %column]
 
+#include "CacheLines.h"
 #include "RowLoops.h"
 
 #include "tilewright/Dialect/Tilewright.h"
@@ -33,8 +39,6 @@ namespace tilewright {
 using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::cpu;
-
-static constexpr int64_t kLineBytes = 64;
 
 static Value number(OpBuilder &builder, Location loc, int64_t n) {
   return arith::ConstantIndexOp::create(builder, loc, n);
@@ -56,23 +60,6 @@ static unsigned firstDimOfRows(vector::TransferReadOp read, ArrayRef<scf::ForOp>
 static int64_t tileExtent(vector::TransferReadOp read, unsigned dim) {
   unsigned outer = read.getIndices().size() - read.getVectorType().getRank();
   return dim < outer ? 1 : read.getVectorType().getDimSize(dim - outer);
-}
-
-namespace {
-/// A line of a tile, by the elements in front of it.
-struct Line {
-  int64_t row, column;
-};
-} // namespace
-
-static SmallVector<Line> linesOf(vector::TransferReadOp read) {
-  VectorType tile = read.getVectorType();
-  SmallVector<Line> lines;
-  for (int64_t row = 0; row < tile.getDimSize(0); ++row)
-    for (int64_t column = 0; column < tile.getDimSize(1);
-         column += kLineBytes * 8 / tile.getElementTypeBitWidth())
-      lines.push_back({row, column});
-  return lines;
 }
 
 namespace {
@@ -99,16 +86,17 @@ static void prefetchNext(const RowPass &pass, unsigned first, ArrayRef<Line> lin
   unsigned dim = first - 1, inner = read.getIndices().size() - 1, beside = inner - 1;
   Value end = memref::DimOp::create(builder, loc, read.getBase(), number(builder, loc, dim));
   Value last = arith::SubIOp::create(builder, loc, end, number(builder, loc, 1));
-  for (Line line : lines) {
+  for (const Line &line : lines) {
+    int64_t row = line[0], column = line[1];
     SmallVector<Value> indices(pass.at);
     auto move = [&](unsigned d, int64_t by) {
       if (by)
         indices[d] = arith::AddIOp::create(builder, loc, indices[d], number(builder, loc, by));
     };
-    move(dim, tileExtent(read, dim) + (dim == beside ? line.row : 0));
+    move(dim, tileExtent(read, dim) + (dim == beside ? row : 0));
     indices[dim] = arith::MinSIOp::create(builder, loc, indices[dim], last);
-    move(beside, dim == beside ? 0 : line.row);
-    move(inner, line.column);
+    move(beside, dim == beside ? 0 : row);
+    move(inner, column);
     // Into the second-level cache: a few rows may be more than the first one.
     memref::PrefetchOp::create(builder, loc, read.getBase(), indices, /*isWrite=*/false,
                                /*localityHint=*/2, /*isDataCache=*/true);
@@ -154,6 +142,41 @@ static void prefetchAhead(vector::TransferReadOp read, unsigned rows) {
   }
 }
 
+/// How many rows further the next ones are, of a read by a loop over a few rows side by side.
+static std::optional<int64_t> rowsOfChunk(scf::ForOp loop, vector::TransferReadOp read) {
+  auto type = dyn_cast<MemRefType>(read.getBase().getType());
+  auto begin = dyn_cast<BlockArgument>(loop.getLowerBound());
+  auto chunks = begin ? dyn_cast<scf::ForOp>(begin.getOwner()->getParentOp()) : scf::ForOp();
+  if (!type || type.getRank() < 2 || !chunks || begin != chunks.getInductionVar() ||
+      !loop.getNumResults() || read.getIndices()[type.getRank() - 2] != loop.getInductionVar() ||
+      read.getMask() || !read.getPermutationMap().isMinorIdentity())
+    return std::nullopt;
+  VectorType tile = read.getVectorType();
+  int64_t bits = type.getElementTypeBitWidth();
+  bool hasLines = tile.getRank() == 1 && tile.getNumElements() * bits % (8 * kLineBytes) == 0;
+  return hasLines ? getConstantIntValue(chunks.getStep()) : std::nullopt;
+}
+
+/// Prefetches the tile that lies `rows` further.
+static void prefetchChunk(vector::TransferReadOp read, int64_t rows) {
+  OpBuilder builder(read->getContext());
+  builder.setInsertionPointAfter(read);
+  Location loc = read.getLoc();
+  SmallVector<Value> indices = read.getIndices();
+  unsigned column = indices.size() - 1, row = column - 1;
+  Value end = memref::DimOp::create(builder, loc, read.getBase(), number(builder, loc, row));
+  Value last = arith::SubIOp::create(builder, loc, end, number(builder, loc, 1));
+  Value next = arith::AddIOp::create(builder, loc, indices[row], number(builder, loc, rows));
+  indices[row] = arith::MinSIOp::create(builder, loc, next, last);
+  Value first = indices[column];
+  for (const Line &line : linesOf(read.getVectorType())) {
+    indices[column] =
+        arith::AddIOp::create(builder, loc, first, number(builder, loc, line.back()));
+    memref::PrefetchOp::create(builder, loc, read.getBase(), indices, /*isWrite=*/false,
+                               /*localityHint=*/2, /*isDataCache=*/true);
+  }
+}
+
 namespace {
 struct PrefetchRowsPass : tilewright::impl::PrefetchRowsPassBase<PrefetchRowsPass> {
   using PrefetchRowsPassBase::PrefetchRowsPassBase;
@@ -169,6 +192,16 @@ struct PrefetchRowsPass : tilewright::impl::PrefetchRowsPassBase<PrefetchRowsPas
           prefetch(first, read, loops, access);
         else if (std::optional<unsigned> rows = transposedRows(read))
           prefetchAhead(read, *rows);
+        else if (std::optional<int64_t> rows = rowsOfChunk(first, read))
+          if (isReadOfInput(read, access) && isLarge(read))
+            prefetchChunk(read, *rows);
+  }
+
+  /// Whether all that is read is more than a cache has, or may be.
+  bool isLarge(vector::TransferReadOp read) {
+    auto type = cast<MemRefType>(read.getBase().getType());
+    return !type.hasStaticShape() ||
+           type.getNumElements() * type.getElementTypeBitWidth() / 8 > 2 * bytes;
   }
 
   /// Tiles of rows whose elements lie side by side.
@@ -258,7 +291,7 @@ struct PrefetchRowsPass : tilewright::impl::PrefetchRowsPassBase<PrefetchRowsPas
   /// next to one that computes exponentials, is over too soon to ask for anything.
   static void share(SmallVector<RowPass> &passes, unsigned dim) {
     constexpr int64_t kLeastShare = 6;
-    SmallVector<Line> lines = linesOf(passes.front().read);
+    SmallVector<Line> lines = linesOf(passes.front().read.getVectorType());
     int64_t total = 0, done = 0, from = 0;
     for (const RowPass &pass : passes)
       total += workOf(pass.loop);

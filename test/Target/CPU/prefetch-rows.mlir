@@ -211,3 +211,64 @@ func.func private @HalfLines(%x: memref<64x2048xf32>, %r: memref<2048x64xf32>, %
   }
   return
 }
+
+// Sums of columns read eight rows side by side: the next eight are brought to a cache, up to the last row.
+// CHECK-LABEL: @Columns
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK: scf.for %[[ROW:[a-z0-9]+]] =
+// CHECK: vector.transfer_read
+// CHECK: %[[C8:.*]] = arith.constant 8 : index
+// CHECK: %[[NEXT:.*]] = arith.addi %[[ROW]], %[[C8]]
+// CHECK: %[[AT:.*]] = arith.minsi %[[NEXT]]
+// CHECK-COUNT-2: memref.prefetch %{{.*}}[%[[AT]], %{{.*}}], read, locality<2>, data
+// CHECK-NOT: memref.prefetch
+// CHECK: return
+func.func private @Columns(%x: memref<64x128xf32>, %r: memref<128xf32>, %z: vector<32xf32>)
+    attributes {tilewright.kernel, tilewright.access = ["read", "write"]} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c32 = arith.constant 32 : index
+  %c64 = arith.constant 64 : index
+  %c128 = arith.constant 128 : index
+  %f0 = arith.constant 0.0 : f32
+  %kept = memref.alloca() : memref<128xf32>
+  scf.for %chunk = %c0 to %c64 step %c8 {
+    %end = arith.addi %chunk, %c8 : index
+    scf.for %column = %c0 to %c128 step %c32 {
+      %b = vector.transfer_read %kept[%column], %f0 {in_bounds = [true]} : memref<128xf32>, vector<32xf32>
+      %s = scf.for %row = %chunk to %end step %c1 iter_args(%a = %b) -> (vector<32xf32>) {
+        %v = vector.transfer_read %x[%row, %column], %f0 {in_bounds = [true]} : memref<64x128xf32>, vector<32xf32>
+        %t = arith.addf %a, %v : vector<32xf32>
+        scf.yield %t : vector<32xf32>
+      }
+      vector.transfer_write %s, %kept[%column] {in_bounds = [true]} : vector<32xf32>, memref<128xf32>
+    }
+  }
+  return
+}
+
+// What a cache has is not asked for.
+// CHECK-LABEL: @FewColumns
+// CHECK-NOT: memref.prefetch
+// CHECK: return
+func.func private @FewColumns(%x: memref<16x32xf32>, %r: memref<32xf32>, %z: vector<32xf32>)
+    attributes {tilewright.kernel, tilewright.access = ["read", "write"]} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c16 = arith.constant 16 : index
+  %f0 = arith.constant 0.0 : f32
+  %kept = memref.alloca() : memref<32xf32>
+  scf.for %chunk = %c0 to %c16 step %c8 {
+    %end = arith.addi %chunk, %c8 : index
+    %s = scf.for %row = %chunk to %end step %c1 iter_args(%a = %z) -> (vector<32xf32>) {
+      %v = vector.transfer_read %x[%row, %c0], %f0 {in_bounds = [true]} : memref<16x32xf32>, vector<32xf32>
+      %t = arith.addf %a, %v : vector<32xf32>
+      scf.yield %t : vector<32xf32>
+    }
+    vector.transfer_write %s, %kept[%c0] {in_bounds = [true]} : vector<32xf32>, memref<32xf32>
+  }
+  return
+}

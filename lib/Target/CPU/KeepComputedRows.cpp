@@ -28,6 +28,8 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+#include <limits>
+
 namespace tilewright {
 #define GEN_PASS_DEF_KEEPCOMPUTEDROWSPASS
 #include "tilewright/Target/CPU/Passes.h.inc"

@@ -20,7 +20,7 @@
 //
 //   scf.for %chunk … step 8 {
 //     scf.for %column … {
-//       scf.for %row = %chunk … { %v = read %x[%row, %column] … memref.prefetch %x[%row + 8, %column]
+//       scf.for %row = %chunk … { … read %x[%row, %column], prefetch %x[%row + 8, %column] }
 
 #include "CacheLines.h"
 #include "RowLoops.h"

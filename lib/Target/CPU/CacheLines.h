@@ -17,13 +17,19 @@ inline constexpr int64_t kLineBytes = 64;
 /// Where a line begins, by the elements in front of it in each dim of the tile.
 using Line = SmallVector<int64_t>;
 
-/// The lines of a tile whose rows lie in memory as they do in the vector.
+/// The lines of a tile whose rows lie in memory as they do in the vector; the last one of a row
+/// may be a part.
 inline SmallVector<Line> linesOf(VectorType tile) {
-  SmallVector<int64_t> line(tile.getRank(), 1);
-  line.back() = std::min<int64_t>(tile.getShape().back(),
-                                  kLineBytes * 8 / tile.getElementTypeBitWidth());
-  return llvm::map_to_vector(StaticTileOffsetRange(tile.getShape(), line),
-                             [](const SmallVector<int64_t> &offsets) { return offsets; });
+  int64_t columns = tile.getShape().back();
+  int64_t step = kLineBytes * 8 / tile.getElementTypeBitWidth();
+  SmallVector<int64_t> strides = computeStrides(tile.getShape().drop_back());
+  SmallVector<Line> lines;
+  for (int64_t row = 0, rows = tile.getNumElements() / columns; row < rows; ++row)
+    for (int64_t column = 0; column < columns; column += step) {
+      lines.push_back(delinearize(row, strides));
+      lines.back().push_back(column);
+    }
+  return lines;
 }
 
 } // namespace tilewright::cpu

@@ -70,6 +70,31 @@ func.func private @LastRows(%x: memref<63x64xf32>, %y: memref<64x64xf32>, %other
   return
 }
 
+// Rows of a line and a half.
+// CHECK-LABEL: @PartsOfLines
+// CHECK-COUNT-4: memref.prefetch %{{.*}}[{{.*}}], read
+// CHECK-COUNT-4: memref.prefetch %{{.*}}[{{.*}}], write
+// CHECK-NOT: memref.prefetch
+// CHECK: return
+func.func private @PartsOfLines(%x: memref<64x64xf32>, %y: memref<64x64xf32>, %other: memref<64x64xf32>, %r: memref<64x64xf32>,
+                                %row: index, %column: index, %z: vector<2x24xf32>)
+    attributes {tilewright.kernel, tilewright.access = ["read", "read", "read", "write"]} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %f0 = arith.constant 0.0 : f32
+  %s = scf.for %k = %c0 to %c64 step %c1 iter_args(%a = %z) -> (vector<2x24xf32>) {
+    %u = vector.transfer_read %x[%row, %k], %f0 {in_bounds = [true, true]} : memref<64x64xf32>, vector<2x1xf32>
+    %v = vector.transfer_read %y[%k, %column], %f0 {in_bounds = [true, true]} : memref<64x64xf32>, vector<1x24xf32>
+    %p = tilewright.mma %u, %v, %a {maps = [#a, #b, #c]} : vector<2x1xf32>, vector<1x24xf32>, vector<2x24xf32>
+    scf.yield %p : vector<2x24xf32>
+  }
+  %o = vector.transfer_read %other[%row, %column], %f0 {in_bounds = [true, true]} : memref<64x64xf32>, vector<2x24xf32>
+  %q = arith.addf %s, %o : vector<2x24xf32>
+  vector.transfer_write %q, %r[%row, %column] {in_bounds = [true, true]} : vector<2x24xf32>, memref<64x64xf32>
+  return
+}
+
 // Sums that are no products are bound by what they read.
 // CHECK-LABEL: @OtherSums
 // CHECK-NOT: memref.prefetch

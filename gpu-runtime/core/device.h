@@ -185,17 +185,16 @@ public:
   /// Gives the device `work`, waits for it, and gives the first failed check. No
   /// other call comes in between, whose failed check this could be.
   template <typename Work> Status complete(Work work) {
-    {
+    Status done = [&]() -> Status {
       Lock lock(mutex);
       if (Status s = work())
         return s;
       if (Status s = waitInTurn(queue->timeoutNs))
         return s;
-      if (Status s = takeFailedCheck())
-        return s;
-    }
+      return takeFailedCheck();
+    }();
     releaseAdopted();
-    return Status::ok();
+    return done;
   }
   /// Waits alone: a failed check stays for whoever synchronises.
   Status wait(uint64_t timeout);

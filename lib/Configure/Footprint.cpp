@@ -133,7 +133,9 @@ int64_t tilewright::loneElementBytes(const KernelInfo &info, const TilePlan &pla
 int64_t tilewright::freeRegisters(const TilePlan &plan, TargetAttr target) {
   const ChipFacts &chip = chipOf(target);
   double threads = std::min(chip.threads, chip.blocks * double(plan.threads));
-  return registersEach(int64_t(threads), chip);
+  // A limit of the target's is no reason to refuse what ptxas would fill if it could.
+  return std::min(registersEach(int64_t(threads), chip),
+                  registerLimit(target, plan.threads + plan.copyThreads));
 }
 
 bool tilewright::isOneStep(const KernelInfo &info, const TilePlan &plan) {

@@ -95,6 +95,7 @@ static bool isConversion(linalg::GenericOp producer) {
     bits += bitsOf(input);
   }
   return bits > 0 && bits <= bitsOf(producer.getResult(0)) &&
+         !producer.getBody()->without_terminator().empty() &&
          llvm::all_of(producer.getBody()->without_terminator(), [](Operation &op) {
            return isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp, arith::SIToFPOp,
                       arith::UIToFPOp, arith::NegFOp, arith::AddFOp, arith::SubFOp,

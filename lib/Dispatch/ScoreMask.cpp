@@ -95,14 +95,14 @@ static bool isCast(const Expression &expression) {
 
 /// A coordinate or a number, or a sum of them, that is the same whether its type is signed.
 static bool isNonNegative(const Expression &expression) {
-  if (expression.kind == Expression::Coordinate)
-    return true;
-  APInt number;
-  if (expression.kind == Expression::Element)
-    return matchPattern(expression.tensor, m_ConstantInt(&number)) && number.isNonNegative();
-  return (isCast(expression) || expression.is("arith.addi")) &&
-         llvm::all_of(expression.operands,
-                      [](const Expression *operand) { return isNonNegative(*operand); });
+  return !expression.anyOf([](const Expression &part) {
+    if (part.kind == Expression::Coordinate)
+      return false;
+    APInt number;
+    if (part.kind == Expression::Element)
+      return !matchPattern(part.tensor, m_ConstantInt(&number)) || number.isNegative();
+    return !isCast(part) && !part.is("arith.addi");
+  });
 }
 
 /// The number is the same in front of `cast`, a cast, and behind it.

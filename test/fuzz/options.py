@@ -60,7 +60,8 @@ RUN = [
     "tilewright-run {ptx} --device=ptxsim --entry=k --grid=2,1,1 --block=32 --cluster=1 --shared=64 --arg=i32:3 --arg=buffer:64",
 ]
 OTHERS = [
-    "tilewright-inspect {artifact} --manifest --json",
+    "tilewright-inspect {artifact} --manifest",
+    "tilewright-inspect {artifact} --json --target=cpu",
     "tilewright-inspect {artifact} --disassemble --kernel=f --target=cpu --objdump=objdump -o {out}",
     "tilewright-inspect {artifact} --section=0 --raw -o {out}",
     "tilewright-reduce {program} --device=cpu --dim=5 --target=cpu --limit=3 --check=oracle -o {out}",

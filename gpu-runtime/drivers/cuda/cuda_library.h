@@ -20,8 +20,7 @@ using runtime::Status;
 /// unloaded, because CUDA's own threads live in it.
 class CudaLibrary {
 public:
-  /// `path`: the library to open; empty: TILEWRIGHT_CUDA_LIBRARY, then
-  /// libcuda.so.1. `wantSimulator`: only Tilewright's PTX simulator will do.
+  /// `path`: the library to open; empty: libcuda.so.1. `wantSimulator`: only Tilewright's PTX simulator will do.
   /// Errors are Unavailable and say what was tried.
   static Status open(const std::string &path, bool wantSimulator,
                      std::shared_ptr<CudaLibrary> &result);

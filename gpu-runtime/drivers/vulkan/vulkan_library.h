@@ -27,8 +27,7 @@ namespace tilewright::runtime::vulkan {
 /// open; lives until its last user (driver, device) is gone.
 class VulkanLibrary {
 public:
-  /// `path`: the library to open; empty: TILEWRIGHT_VULKAN_LIBRARY, then
-  /// libvulkan.so.1. Errors are Unavailable and name what was tried.
+  /// `path`: the library to open; empty: libvulkan.so.1. Errors are Unavailable and name what was tried.
   static Status open(const std::string &path,
                      std::shared_ptr<VulkanLibrary> &result);
   /// Around an instance of the caller's, which speaks `apiVersion` and outlives

@@ -153,7 +153,8 @@ static std::optional<int64_t> rowsOfChunk(scf::ForOp loop, vector::TransferReadO
     return std::nullopt;
   VectorType tile = read.getVectorType();
   int64_t bits = type.getElementTypeBitWidth();
-  bool hasLines = tile.getRank() == 1 && tile.getNumElements() * bits % (8 * kLineBytes) == 0;
+  bool hasLines = tile.getRank() == 1 && bits >= 8 &&
+                  tile.getNumElements() * bits % (8 * kLineBytes) == 0;
   return hasLines ? getConstantIntValue(chunks.getStep()) : std::nullopt;
 }
 

@@ -98,10 +98,13 @@ static void streamStores(func::FuncOp func, unsigned number, int64_t bytes) {
   BlockArgument result = func.getArgument(number);
   auto type = cast<MemRefType>(result.getType());
   SmallVector<vector::StoreOp> stores;
+  SmallVector<memref::PrefetchOp> prefetches;
   for (Operation *user : result.getUsers()) {
     auto store = dyn_cast<vector::StoreOp>(user);
     if (store && hasWholeLines(store))
       stores.push_back(store);
+    else if (auto prefetch = dyn_cast<memref::PrefetchOp>(user))
+      prefetches.push_back(prefetch);
     // Masked stores of edges are ordinary ones; whatever else there is may read.
     else if (!isa<vector::StoreOp, vector::MaskedStoreOp, memref::StoreOp>(user))
       return;
@@ -110,9 +113,13 @@ static void streamStores(func::FuncOp func, unsigned number, int64_t bytes) {
     return;
   int64_t elementBytes = type.getElementTypeBitWidth() / 8;
   if (type.hasStaticShape()) {
-    if (type.getNumElements() * elementBytes >= bytes)
-      for (vector::StoreOp store : stores)
-        store.setNontemporal(true);
+    if (type.getNumElements() * elementBytes < bytes)
+      return;
+    for (vector::StoreOp store : stores)
+      store.setNontemporal(true);
+    // No cache has what is streamed.
+    for (memref::PrefetchOp prefetch : prefetches)
+      prefetch.erase();
     return;
   }
   OpBuilder builder = OpBuilder::atBlockBegin(&func.getBody().front());

@@ -56,12 +56,12 @@ class Tensor:
     def _reading_stream(self):
         """The stream to read it on, behind the work that makes it. Of another thread's default stream only that thread waits:
         it hears of what failed there."""
-        own = self.device._default()
-        if self._stream is None or self._stream is own:
+        own, stream = self.device._default(), self._stream
+        if stream is None or stream is own:
             return own
-        if not self._stream._is_default:
-            return self._stream
-        own.wait(self._stream)
+        if not stream._is_default:
+            return stream
+        own.wait(stream)
         return own
 
     def _settle(self):
@@ -275,8 +275,11 @@ def _upload(tensor, device, stream=None):
         own.synchronize()
     result = Tensor(device, _core.allocate(device._core, tensor._view.dtype, list(tensor.shape)))
     # The runtime has taken the bytes when this returns.
-    stream = stream or device._default()
-    result._view.write(stream._core, address, tensor.nbytes)
+    on = stream or device._default()
+    result._view.write(on._core, address, tensor.nbytes)
+    if stream is None:
+        # Other threads' streams would never learn that it is done, nor the memory be free for them.
+        on.synchronize()
     result._stream = stream
     del keep
     return result
@@ -323,11 +326,12 @@ def _of_packed(packed, dtype, shape):
 def _of_dlpack(source, device, dtype, stream):
     kind, number = (int(part) for part in source.__dlpack_device__())
     home = _device_of(kind, number, device)
-    arguments = {}
+    arguments, on = {}, None
     if home.dlpack[0] in (_CUDA, _EXTENSION) and kind != _CUDA_HOST:
         # The producer orders its work before ours on this stream; 0 is not to be
         # used for CUDA, 1 is the default stream.
-        arguments["stream"] = (stream if stream is not None and stream.device is home else home._default()).native or 1
+        on = stream if stream is not None and stream.device is home else home._default()
+        arguments["stream"] = on.native or 1
     try:
         capsule = source.__dlpack__(max_version=(1, 3), **arguments)
     except TypeError:
@@ -337,7 +341,7 @@ def _of_dlpack(source, device, dtype, stream):
         view = _core.from_dlpack(home._core, capsule, number_of)
     except Error as error:
         raise type(error)(f"{type(source).__name__}: {error}") from None
-    return Tensor(home, view)
+    return Tensor(home, view, on)
 
 
 def _device_of(kind, number, device):

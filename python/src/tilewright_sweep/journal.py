@@ -34,8 +34,11 @@ def end_line(file):
 
 def append(path, record):
     """Adds a record to a file of JSON lines that one process at a time writes."""
-    with open(str(path), "a+b") as file:
-        end_line(file)
+    # Of a pipe (/dev/stdout) nothing can be read back.
+    is_file = os.path.isfile(str(path)) or not os.path.exists(str(path))
+    with open(str(path), "a+b" if is_file else "ab") as file:
+        if is_file:
+            end_line(file)
         file.write(json.dumps(record).encode() + b"\n")
 
 

@@ -143,6 +143,8 @@ class Session:
             timer = threading.Timer(max(1, seconds or self.seconds), stop)
             timer.start()
             self.running.add(process)
+            if self.stopped:  # while it was being started
+                stop()
             try:
                 for line in process.stdout or ():
                     log.write(line)

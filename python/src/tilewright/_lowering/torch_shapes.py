@@ -7,6 +7,8 @@
     expand of (b, 1, t) to (b, 4, t)       … to (-1, 4, -1): torch-mlir would ask a run which dims are repeated
 """
 
+import math
+
 import sympy
 import torch
 
@@ -55,11 +57,22 @@ def _reshape(graph, node):
     with graph.inserting_before(node):
         for before, after in reversed(pairs):
             if len(before) > 1:
-                value = graph.call_function(torch.ops.prims.collapse.default, (value, before[0], before[-1]))
+                joined = math.prod(value.meta["val"].shape[before[0]:before[-1] + 1])
+                value = _insert(graph, torch.ops.prims.collapse.default, (value, before[0], before[-1]), before, [joined])
             if len(after) > 1:
-                value = graph.call_function(torch.ops.aten.unflatten.int, (value, before[0], [sizes[dim] for dim in after]))
-    value.meta = dict(node.meta)
+                parts = [sizes[dim] for dim in after]
+                known = [part.meta["val"] if isinstance(part, torch.fx.Node) else part for part in parts]
+                value = _insert(graph, torch.ops.aten.unflatten.int, (value, before[0], parts), before[:1], known)
+    value.meta = {**node.meta, "val": value.meta["val"]} if value is not source else value.meta
     _replace(graph, node, value)
+
+
+def _insert(graph, target, arguments, dims, sizes):
+    """A call whose result has `sizes` in place of `dims` of its first argument. torch-mlir takes the type from "val"."""
+    result = graph.call_function(target, arguments)
+    old = arguments[0].meta["val"]
+    result.meta = {"val": old.new_empty([*old.shape[:dims[0]], *sizes, *old.shape[dims[-1] + 1:]])}
+    return result
 
 
 def groups(old, new):

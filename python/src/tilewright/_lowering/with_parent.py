@@ -19,8 +19,19 @@ def end_with_parent(parent):
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
     except (AttributeError, OSError):
         return  # no Linux
-    if os.getppid() != parent:  # it has ended before the request
+    # It may have ended before the request. Another process than it starts this one where Python is a script.
+    if os.getppid() != parent and not _is_running(parent):
         sys.exit(1)
+
+
+def _is_running(process):
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
 
 
 if __name__ == "__main__":

@@ -87,7 +87,7 @@ def test_the_file_of_a_text_and_the_cache(tmp_path):
     assert second.artifact != first.artifact
     # The first one has its file still.
     np.testing.assert_array_equal(first(X), X @ weights(1))
-    with pytest.raises(tilewright.CompileError, match="parameter file 'p.safetensors': No such file"):
+    with pytest.raises(tilewright.CompileError, match="--parameters: cannot read 'p.safetensors': No such file"):
         tilewright.compile(TEXT, target="cpu")
 
 

@@ -112,6 +112,28 @@ def test_two_dims_of_any_size():
 
 
 @needs_torch_mlir
+@pytest.mark.parametrize("shape, view", [
+    ((3, 3, 8, 8), lambda x: x.view(x.shape[0], 3, 2, 4, 2, 4).permute(0, 2, 4, 1, 3, 5).reshape(x.shape[0], 4, 48)),
+    ((2, 12, 6, 6), lambda x: x.view(x.shape[0] * 3, 4, 6, 6)),
+    ((2, 5, 32), lambda x: x.view(x.shape[0] * x.shape[1], 4, 8)),
+])
+def test_views_in_several_steps(shape, view):
+    import torch
+
+    class View(torch.nn.Module):
+        def forward(self, x):
+            return (view(x) * 2,)
+
+    module = View()
+    sizes = {0: torch.export.Dim("batch", max=64)}
+    if len(shape) == 3:
+        sizes[1] = torch.export.Dim("tokens", max=64)
+    program = tilewright.from_torch(module, (torch.randn(shape),), dynamic_shapes={"x": sizes}, via="torch-mlir", target="cpu")
+    for batch in (shape[0], 1, 5):
+        check(lambda *args: (program(*args),), module, (torch.randn((batch, *shape[1:])),))
+
+
+@needs_torch_mlir
 def test_constants_among_arguments_and_buffers_that_are_not_saved():
     import torch
 

@@ -99,7 +99,8 @@ class Interrupts(unittest.TestCase):
 
     #: Starts a step that has a child of its own, and says the pids of both.
     PROGRAM = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # shells start what runs beside them with interrupts ignored
 sys.path.insert(0, sys.argv[1])
 from tilewright_sweep import cases, session
 made = session.Session(sys.argv[2], sys.argv[2], [], 1, sys.executable)

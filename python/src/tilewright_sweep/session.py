@@ -17,6 +17,7 @@ along; a kernel that hangs or takes the device along costs its own verdict. What
 lines: machine.txt, cts.jsonl, e2e.jsonl, confirm.jsonl, sweep-NAME.jsonl, ladder.jsonl, bench.jsonl, steps.log, summary.txt.
 """
 
+import contextlib
 import hashlib
 import json
 import os
@@ -35,6 +36,22 @@ from tilewright_sweep.measure import end_with_parent
 STEPS = ("build", "cts", "e2e", "confirm", "sweep", "ladder", "bench")
 #: Of bench/run.py and ladder/run.py: started again they go on behind what lost the device.
 _LOST = 3
+
+
+@contextlib.contextmanager
+def _uninterrupted():
+    """An interrupt waits until what is being started is known to whoever has to end it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came = []
+    before = signal.signal(signal.SIGINT, lambda *_: came.append(True))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before or signal.SIG_DFL)
+    if came:
+        raise KeyboardInterrupt
 
 
 class SessionError(RuntimeError):
@@ -123,29 +140,30 @@ class Session:
         """Its exit code, 124 where it was ended for taking too long; what it says is shown and kept."""
         if self.stopped:
             return 124
-        end = None
+        end, process = None, None
+
+        def stop():
+            nonlocal end
+            end = 124
+            _kill(process)
+
+        timer = threading.Timer(max(1, seconds or self.seconds), stop)
         with open(str(self.results / "steps.log"), "ab") as log:
-            process = subprocess.Popen(
-                [str(x) for x in command],
-                cwd=str(self.folder),
-                env=self.environment(),
-                stdout=output or subprocess.PIPE,
-                stderr=subprocess.STDOUT if not output else None,
-                start_new_session=True,
-                preexec_fn=end_with_parent,
-            )
-
-            def stop():
-                nonlocal end
-                end = 124
-                _kill(process)
-
-            timer = threading.Timer(max(1, seconds or self.seconds), stop)
-            timer.start()
-            self.running.add(process)
-            if self.stopped:  # while it was being started
-                stop()
             try:
+                with _uninterrupted():
+                    process = subprocess.Popen(
+                        [str(x) for x in command],
+                        cwd=str(self.folder),
+                        env=self.environment(),
+                        stdout=output or subprocess.PIPE,
+                        stderr=subprocess.STDOUT if not output else None,
+                        start_new_session=True,
+                        preexec_fn=end_with_parent,
+                    )
+                    self.running.add(process)
+                    timer.start()
+                if self.stopped:  # while it was being started
+                    stop()
                 for line in process.stdout or ():
                     log.write(line)
                     sys.stdout.write(line.decode(errors="replace"))
@@ -153,7 +171,8 @@ class Session:
                 code = process.wait()
             except BaseException:
                 self.stop()
-                process.wait()
+                if process:
+                    process.wait()
                 raise
             finally:
                 timer.cancel()

@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace tilewright::cpu {
 using namespace mlir;
@@ -63,24 +64,8 @@ public:
 
   /// Whether `a` in the first nest is `b` in the second at the same step.
   bool areEqual(Value a, Value b) {
-    scf::ForOp first = pairs.back().first, second = pairs.back().second;
-    for (auto [one, other] : pairs)
-      if (a == one.getInductionVar() && b == other.getInductionVar())
-        return true;
-    Operation *x = a.getDefiningOp(), *y = b.getDefiningOp();
-    if (!x || !first->isAncestor(x) || !y || !second->isAncestor(y))
-      return a == b && first.isDefinedOutsideOfLoop(a);
-    if (x->getName() != y->getName() || x->getNumRegions() ||
-        x->getAttrDictionary() != y->getAttrDictionary() ||
-        x->getResultTypes() != y->getResultTypes() ||
-        x->getNumOperands() != y->getNumOperands() ||
-        cast<OpResult>(a).getResultNumber() != cast<OpResult>(b).getResultNumber() ||
-        !(isMemoryEffectFree(x) || isReadOfInput(x, access)))
-      return false;
-    return llvm::all_of(llvm::zip_equal(x->getOperands(), y->getOperands()),
-                        [&](auto pair) {
-                          return areEqual(std::get<0>(pair), std::get<1>(pair));
-                        });
+    Pairs equal;
+    return areEqual(a, b, equal);
   }
 
   /// Whether `x` in the first loop reads what `y` does in the second at the same step, with
@@ -95,6 +80,35 @@ public:
   }
 
 private:
+  using Pairs = llvm::DenseSet<std::pair<Value, Value>>;
+
+  /// `equal`: pairs that are known to be. One that is not ends all.
+  bool areEqual(Value a, Value b, Pairs &equal) {
+    if (equal.contains({a, b}))
+      return true;
+    scf::ForOp first = pairs.back().first, second = pairs.back().second;
+    for (auto [one, other] : pairs)
+      if (a == one.getInductionVar() && b == other.getInductionVar())
+        return true;
+    Operation *x = a.getDefiningOp(), *y = b.getDefiningOp();
+    if (!x || !first->isAncestor(x) || !y || !second->isAncestor(y))
+      return a == b && first.isDefinedOutsideOfLoop(a);
+    if (x->getName() != y->getName() || x->getNumRegions() ||
+        x->getAttrDictionary() != y->getAttrDictionary() ||
+        x->getResultTypes() != y->getResultTypes() ||
+        x->getNumOperands() != y->getNumOperands() ||
+        cast<OpResult>(a).getResultNumber() != cast<OpResult>(b).getResultNumber() ||
+        !(isMemoryEffectFree(x) || isReadOfInput(x, access)))
+      return false;
+    bool areAllEqual = llvm::all_of(
+        llvm::zip_equal(x->getOperands(), y->getOperands()), [&](auto pair) {
+          return areEqual(std::get<0>(pair), std::get<1>(pair), equal);
+        });
+    if (areAllEqual)
+      equal.insert({a, b});
+    return areAllEqual;
+  }
+
   LoopPairs pairs;
   ArrayAttr access;
 };

@@ -284,3 +284,107 @@ func.func private @Nests(%x: memref<4x3x64xf32>, %r: memref<4x3x64xf32>, %row: i
   }
   return
 }
+
+// Each op takes the one before it twice: paths through them double, comparing does not.
+// CHECK-LABEL: @Squares
+// CHECK: memref.alloca
+func.func private @Squares(%x: memref<2x128xf32>, %r: memref<2x128xf32>, %z: vector<2x16xf32>)
+    attributes {tilewright.kernel, tilewright.access = ["read", "write"]} {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %c128 = arith.constant 128 : index
+  %f0 = arith.constant 0.0 : f32
+  %s = scf.for %i = %c0 to %c128 step %c16 iter_args(%a = %z) -> (vector<2x16xf32>) {
+    %v = vector.transfer_read %x[%c0, %i], %f0 {in_bounds = [true, true]} : memref<2x128xf32>, vector<2x16xf32>
+    %e0 = math.exp %v : vector<2x16xf32>
+    %e1 = arith.mulf %e0, %e0 : vector<2x16xf32>
+    %e2 = arith.mulf %e1, %e1 : vector<2x16xf32>
+    %e3 = arith.mulf %e2, %e2 : vector<2x16xf32>
+    %e4 = arith.mulf %e3, %e3 : vector<2x16xf32>
+    %e5 = arith.mulf %e4, %e4 : vector<2x16xf32>
+    %e6 = arith.mulf %e5, %e5 : vector<2x16xf32>
+    %e7 = arith.mulf %e6, %e6 : vector<2x16xf32>
+    %e8 = arith.mulf %e7, %e7 : vector<2x16xf32>
+    %e9 = arith.mulf %e8, %e8 : vector<2x16xf32>
+    %e10 = arith.mulf %e9, %e9 : vector<2x16xf32>
+    %e11 = arith.mulf %e10, %e10 : vector<2x16xf32>
+    %e12 = arith.mulf %e11, %e11 : vector<2x16xf32>
+    %e13 = arith.mulf %e12, %e12 : vector<2x16xf32>
+    %e14 = arith.mulf %e13, %e13 : vector<2x16xf32>
+    %e15 = arith.mulf %e14, %e14 : vector<2x16xf32>
+    %e16 = arith.mulf %e15, %e15 : vector<2x16xf32>
+    %e17 = arith.mulf %e16, %e16 : vector<2x16xf32>
+    %e18 = arith.mulf %e17, %e17 : vector<2x16xf32>
+    %e19 = arith.mulf %e18, %e18 : vector<2x16xf32>
+    %e20 = arith.mulf %e19, %e19 : vector<2x16xf32>
+    %e21 = arith.mulf %e20, %e20 : vector<2x16xf32>
+    %e22 = arith.mulf %e21, %e21 : vector<2x16xf32>
+    %e23 = arith.mulf %e22, %e22 : vector<2x16xf32>
+    %e24 = arith.mulf %e23, %e23 : vector<2x16xf32>
+    %e25 = arith.mulf %e24, %e24 : vector<2x16xf32>
+    %e26 = arith.mulf %e25, %e25 : vector<2x16xf32>
+    %e27 = arith.mulf %e26, %e26 : vector<2x16xf32>
+    %e28 = arith.mulf %e27, %e27 : vector<2x16xf32>
+    %e29 = arith.mulf %e28, %e28 : vector<2x16xf32>
+    %e30 = arith.mulf %e29, %e29 : vector<2x16xf32>
+    %e31 = arith.mulf %e30, %e30 : vector<2x16xf32>
+    %e32 = arith.mulf %e31, %e31 : vector<2x16xf32>
+    %e33 = arith.mulf %e32, %e32 : vector<2x16xf32>
+    %e34 = arith.mulf %e33, %e33 : vector<2x16xf32>
+    %e35 = arith.mulf %e34, %e34 : vector<2x16xf32>
+    %e36 = arith.mulf %e35, %e35 : vector<2x16xf32>
+    %e37 = arith.mulf %e36, %e36 : vector<2x16xf32>
+    %e38 = arith.mulf %e37, %e37 : vector<2x16xf32>
+    %e39 = arith.mulf %e38, %e38 : vector<2x16xf32>
+    %e40 = arith.mulf %e39, %e39 : vector<2x16xf32>
+    %b = arith.addf %a, %e40 : vector<2x16xf32>
+    scf.yield %b : vector<2x16xf32>
+  }
+  scf.for %i = %c0 to %c128 step %c16 {
+    %v = vector.transfer_read %x[%c0, %i], %f0 {in_bounds = [true, true]} : memref<2x128xf32>, vector<2x16xf32>
+    %e0 = math.exp %v : vector<2x16xf32>
+    %e1 = arith.mulf %e0, %e0 : vector<2x16xf32>
+    %e2 = arith.mulf %e1, %e1 : vector<2x16xf32>
+    %e3 = arith.mulf %e2, %e2 : vector<2x16xf32>
+    %e4 = arith.mulf %e3, %e3 : vector<2x16xf32>
+    %e5 = arith.mulf %e4, %e4 : vector<2x16xf32>
+    %e6 = arith.mulf %e5, %e5 : vector<2x16xf32>
+    %e7 = arith.mulf %e6, %e6 : vector<2x16xf32>
+    %e8 = arith.mulf %e7, %e7 : vector<2x16xf32>
+    %e9 = arith.mulf %e8, %e8 : vector<2x16xf32>
+    %e10 = arith.mulf %e9, %e9 : vector<2x16xf32>
+    %e11 = arith.mulf %e10, %e10 : vector<2x16xf32>
+    %e12 = arith.mulf %e11, %e11 : vector<2x16xf32>
+    %e13 = arith.mulf %e12, %e12 : vector<2x16xf32>
+    %e14 = arith.mulf %e13, %e13 : vector<2x16xf32>
+    %e15 = arith.mulf %e14, %e14 : vector<2x16xf32>
+    %e16 = arith.mulf %e15, %e15 : vector<2x16xf32>
+    %e17 = arith.mulf %e16, %e16 : vector<2x16xf32>
+    %e18 = arith.mulf %e17, %e17 : vector<2x16xf32>
+    %e19 = arith.mulf %e18, %e18 : vector<2x16xf32>
+    %e20 = arith.mulf %e19, %e19 : vector<2x16xf32>
+    %e21 = arith.mulf %e20, %e20 : vector<2x16xf32>
+    %e22 = arith.mulf %e21, %e21 : vector<2x16xf32>
+    %e23 = arith.mulf %e22, %e22 : vector<2x16xf32>
+    %e24 = arith.mulf %e23, %e23 : vector<2x16xf32>
+    %e25 = arith.mulf %e24, %e24 : vector<2x16xf32>
+    %e26 = arith.mulf %e25, %e25 : vector<2x16xf32>
+    %e27 = arith.mulf %e26, %e26 : vector<2x16xf32>
+    %e28 = arith.mulf %e27, %e27 : vector<2x16xf32>
+    %e29 = arith.mulf %e28, %e28 : vector<2x16xf32>
+    %e30 = arith.mulf %e29, %e29 : vector<2x16xf32>
+    %e31 = arith.mulf %e30, %e30 : vector<2x16xf32>
+    %e32 = arith.mulf %e31, %e31 : vector<2x16xf32>
+    %e33 = arith.mulf %e32, %e32 : vector<2x16xf32>
+    %e34 = arith.mulf %e33, %e33 : vector<2x16xf32>
+    %e35 = arith.mulf %e34, %e34 : vector<2x16xf32>
+    %e36 = arith.mulf %e35, %e35 : vector<2x16xf32>
+    %e37 = arith.mulf %e36, %e36 : vector<2x16xf32>
+    %e38 = arith.mulf %e37, %e37 : vector<2x16xf32>
+    %e39 = arith.mulf %e38, %e38 : vector<2x16xf32>
+    %e40 = arith.mulf %e39, %e39 : vector<2x16xf32>
+    %q = arith.divf %e40, %s : vector<2x16xf32>
+    vector.transfer_write %q, %r[%c0, %i] {in_bounds = [true, true]} : vector<2x16xf32>, memref<2x128xf32>
+  }
+  return
+}

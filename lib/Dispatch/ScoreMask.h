@@ -15,19 +15,12 @@
 #ifndef TILEWRIGHT_LIB_DISPATCH_SCOREMASK_H
 #define TILEWRIGHT_LIB_DISPATCH_SCOREMASK_H
 
-#include "ElementExpression.h"
+#include "ScoreComparisons.h"
 #include "tilewright/Support/Refusal.h"
 
 #include <set>
 
 namespace tilewright {
-
-/// A whole number that may depend on sizes that are not known: constant + sum of symbols,
-/// each with a factor.
-struct Offset {
-  int64_t constant = 0;
-  llvm::SmallVector<std::pair<mlir::Value, int64_t>> symbols;
-};
 
 class ScoreMask {
 public:

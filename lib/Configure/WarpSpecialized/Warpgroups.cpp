@@ -343,7 +343,7 @@ static void enumerateOriented(const KernelInfo &info, ArrayAttr names,
                               const Contraction &product,
                               std::vector<LoweringConfigAttr> &configs) {
   /// Columns of the smallest instruction.
-  constexpr int64_t kFewest = 8;
+  constexpr int64_t kMinColumns = 8;
   MLIRContext *context = info.getRoot()->getContext();
   unsigned m = longestLoop(info, product.m), n = longestLoop(info, product.n),
            k = contiguousSum(info.getRoot(), product)
@@ -360,7 +360,7 @@ static void enumerateOriented(const KernelInfo &info, ArrayAttr names,
     auto instruction = matchInstruction(info.getRoot(), name, &product);
     if (!instruction || nominalExtent(info, m) < instruction->m ||
         instruction->n >
-            std::max<int64_t>(kFewest,
+            std::max<int64_t>(kMinColumns,
                               llvm::PowerOf2Ceil(nominalExtent(info, n))))
       continue;
     for (auto [rows, groups] :

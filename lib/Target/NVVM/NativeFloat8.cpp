@@ -17,14 +17,12 @@
 // Results are those of ExpandFloat8, but for the bits of NaN. What is left (of f64, FNUZ) is
 // expanded.
 
+#include "Intrinsics.h"
 #include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Target/NVVM/Passes.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -41,19 +39,8 @@ using namespace tilewright;
 static bool isNative(Type type) { return isa<Float8E4M3FNType, Float8E5M2Type>(type); }
 static bool isE4M3(Type type) { return isa<Float8E4M3FNType>(type); }
 
-static Value callIntrinsic(OpBuilder &b, Location loc, Type type, const Twine &name,
-                           ValueRange operands) {
-  return LLVM::CallIntrinsicOp::create(b, loc, type, b.getStringAttr(name), operands)
-      .getResult(0);
-}
-
 static Value integer(OpBuilder &b, Location loc, int64_t value) {
   return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(int32_t(value)));
-}
-
-static Value widen(OpBuilder &b, Location loc, Value value) {
-  return value.getType().isF32() ? value
-                                 : arith::ExtFOp::create(b, loc, b.getF32Type(), value);
 }
 
 //===----------------------------------------------------------------------===//

@@ -18,13 +18,11 @@
 // exponential is within 3 units in the last place, div.full.f32 within 2, tanh within 4, rsqrt
 // within 2.2 (2^-22.9, relatively).
 
+#include "Intrinsics.h"
 #include "NarrowResults.h"
 #include "tilewright/Target/NVVM/Passes.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/IR/Builders.h"
 
 namespace tilewright {
 #define GEN_PASS_DEF_NATIVEMATHPASS
@@ -35,14 +33,7 @@ using namespace mlir;
 using namespace tilewright;
 
 static Value callIntrinsic(OpBuilder &b, Location loc, StringRef name, ValueRange operands) {
-  return LLVM::CallIntrinsicOp::create(b, loc, b.getF32Type(), b.getStringAttr(name), operands)
-      .getResult(0);
-}
-
-/// The f32 values of operands that have 16 bits.
-static Value widen(OpBuilder &b, Location loc, Value value) {
-  return value.getType().isF32() ? value
-                                 : arith::ExtFOp::create(b, loc, b.getF32Type(), value);
+  return callIntrinsic(b, loc, b.getF32Type(), name, operands);
 }
 
 /// Replaces `op` by `value`, which is f32, as its type has it.

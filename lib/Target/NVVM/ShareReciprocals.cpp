@@ -35,7 +35,7 @@ using namespace mlir;
 using namespace tilewright;
 
 /// So many quotients make up for a division of the number that they share.
-static constexpr size_t kFewest = 3;
+static constexpr size_t kMinQuotients = 3;
 
 static constexpr uint32_t kExponent = 0x7f800000u, kUnit = 0x00800000u;
 
@@ -90,7 +90,7 @@ struct ShareReciprocalsPass
         quotients[op.getRhs()].push_back(op);
     });
     for (ArrayRef<arith::DivFOp> ops : llvm::make_second_range(quotients))
-      if (ops.size() >= kFewest)
+      if (ops.size() >= kMinQuotients)
         shareReciprocal(ops);
   }
 };

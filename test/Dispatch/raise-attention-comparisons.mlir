@@ -38,6 +38,8 @@
 // RUN: %{raise} | FileCheck %s --check-prefix=CAUSAL
 // REDEFINE: %{visible} = %c = arith.cmpi sle, %n26, %i : index
 // RUN: %{raise} | FileCheck %s --check-prefix=MASK
+// REDEFINE: %{visible} = %m0 = arith.addi %n26, %n26 : index %m1 = arith.addi %m0, %m0 : index %m2 = arith.addi %m1, %m1 : index %m3 = arith.addi %m2, %m2 : index %m4 = arith.addi %m3, %m3 : index %m5 = arith.addi %m4, %m4 : index %m6 = arith.addi %m5, %m5 : index %m7 = arith.addi %m6, %m6 : index %m8 = arith.addi %m7, %m7 : index %m9 = arith.addi %m8, %m8 : index %m10 = arith.addi %m9, %m9 : index %m11 = arith.addi %m10, %m10 : index %m12 = arith.addi %m11, %m11 : index %m13 = arith.addi %m12, %m12 : index %c = arith.cmpi ule, %m13, %i : index
+// RUN: %{raise} | FileCheck %s --check-prefix=MASK
 // REDEFINE: %{bias} = %f26
 // REDEFINE: %{visible} = %c = arith.constant true
 // RUN: %{raise} | FileCheck %s --check-prefix=BIAS

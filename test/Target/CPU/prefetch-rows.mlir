@@ -272,3 +272,31 @@ func.func private @FewColumns(%x: memref<16x32xf32>, %r: memref<32xf32>, %z: vec
   }
   return
 }
+
+// No address is that of a bit.
+// CHECK-LABEL: @Bits
+// CHECK-NOT: memref.prefetch
+// CHECK: return
+func.func private @Bits(%x: memref<64x512xi1>, %r: memref<512xi1>)
+    attributes {tilewright.kernel, tilewright.access = ["read", "write"]} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c64 = arith.constant 64 : index
+  %c512 = arith.constant 512 : index
+  %false = arith.constant false
+  %kept = memref.alloca() : memref<512xi1>
+  scf.for %chunk = %c0 to %c64 step %c8 {
+    %end = arith.addi %chunk, %c8 : index
+    scf.for %column = %c0 to %c512 step %c512 {
+      %b = vector.transfer_read %kept[%column], %false {in_bounds = [true]} : memref<512xi1>, vector<512xi1>
+      %s = scf.for %row = %chunk to %end step %c1 iter_args(%a = %b) -> (vector<512xi1>) {
+        %v = vector.transfer_read %x[%row, %column], %false {in_bounds = [true]} : memref<64x512xi1>, vector<512xi1>
+        %t = arith.ori %a, %v : vector<512xi1>
+        scf.yield %t : vector<512xi1>
+      }
+      vector.transfer_write %s, %kept[%column] {in_bounds = [true]} : vector<512xi1>, memref<512xi1>
+    }
+  }
+  return
+}

@@ -7,6 +7,7 @@
     perf/static-facts.py --check            … and hold them against perf/suites/gemm/facts.json
     perf/static-facts.py --record           … and write that file
     perf/static-facts.py perf/suites/convolution --targets cuda:sm_80    … of another suite
+                                            (but for memory, whose facts are those of perf/static/traffic)
 
 For each kernel with matrix instructions, of its innermost loop that has them (one step
 along the sum): matrix instructions, ldmatrix, asynchronous copies of 16 bytes, other accesses
@@ -281,12 +282,15 @@ def main():
     if not options.ptxas:
         sys.exit("no ptxas: set TILEWRIGHT_PTXAS")
     suite = pathlib.Path(options.suite)
+    record = suite / "facts.json"
+    if options.check and not record.exists():
+        sys.exit(f"{suite}: no facts.json to hold the kernels against; --record writes one" +
+                 (", and perf/static/traffic --check is about those of this suite" if list(suite.glob("traffic*.json")) else ""))
     facts = collect(options.compiler, suite, options.targets, options.ptxas, options.jobs, options.sass)
     columns = ("wgmma", "tensor_copies", "tensor_stores", "stages", "stage_bytes", "mma", "ldmatrix", "copies16", "copies", "global", "shared", "barriers", "exp2", "sass", "reads", "reads16", "registers", "spills", "conflicts")
     print(f"{'':44}", *(f"{c:>13}" for c in columns))
     for name, found in facts.items():
         print(f"{name:44}", *(f"{str(found.get(c, '-')):>13}" for c in columns))
-    record = suite / "facts.json"
     if options.record:
         known = json.loads(record.read_text()) if record.exists() else {}
         for name, found in facts.items():

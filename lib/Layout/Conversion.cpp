@@ -230,7 +230,7 @@ tilewright::layout::planConversion(const DistributedLayout &from,
 // The plan itself
 //===----------------------------------------------------------------------===//
 
-const char *tilewright::layout::conversionKindName(ConversionKind kind) {
+static const char *nameOf(ConversionKind kind) {
   switch (kind) {
   case ConversionKind::Identity:
     return "identity";
@@ -277,7 +277,7 @@ int64_t ConversionPlan::numShuffles() const {
 }
 
 std::string ConversionPlan::print() const {
-  std::string text = conversionKindName(kind);
+  std::string text = nameOf(kind);
   if (kind == ConversionKind::LaneShuffle)
     text += ": " + std::to_string(numShuffles()) + " shuffles in " +
             std::to_string(numRounds()) + " rounds";

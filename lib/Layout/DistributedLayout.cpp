@@ -133,18 +133,6 @@ std::vector<DigitTerm> DistributedLayout::replicaDigits(Level level) const {
   return terms;
 }
 
-std::vector<DigitTerm> DistributedLayout::inverseTerms(Level level) const {
-  std::vector<DigitTerm> terms;
-  int64_t weight = 1;
-  for (const Mode &m : modes(level)) {
-    if (m.count > 1 && !m.isReplica())
-      terms.push_back({m.dim, m.stride, m.count, weight,
-                       m.stride * m.count == extents[m.dim]});
-    weight *= m.count;
-  }
-  return terms;
-}
-
 Place DistributedLayout::owner(const std::vector<int64_t> &coords) const {
   int64_t index[3] = {0, 0, 0};
   for (int i = 0; i < 3; ++i) {
@@ -219,8 +207,6 @@ RegisterRuns DistributedLayout::registerRuns(int dim, int64_t maxLength) const {
       std::vector<int64_t> group;
       for (int64_t j = i; j < i + runs.length; ++j)
         group.push_back(base + offset[j]);
-      for (size_t j = 1; j < group.size(); ++j)
-        runs.registersAdjacent &= group[j] == group[0] + int64_t(j);
       runs.groups.push_back(std::move(group));
     }
   }

@@ -121,7 +121,7 @@ Result<DistributedLayout>
 DistributedLayout::repeat(const DistributedLayout &atom,
                           const Shape &registerRepeats,
                           const std::vector<WarpDigit> &warpGrid,
-                          const std::vector<int> &order, WarpTiling tiling) {
+                          const std::vector<int> &order) {
   size_t rank = atom.extents.size();
   for (const std::string &text :
        {checkSizes("register repeats", registerRepeats, rank),
@@ -141,7 +141,7 @@ DistributedLayout::repeat(const DistributedLayout &atom,
   }
 
   DistributedLayout result = atom;
-  Shape registerStride(rank), warpStride(rank);
+  Shape warpStride(rank);
   for (size_t d = 0; d < rank; ++d) {
     std::optional<int64_t> perWarp =
         checkedMul(atom.extents[d], registerRepeats[d]);
@@ -151,13 +151,11 @@ DistributedLayout::repeat(const DistributedLayout &atom,
       return Error{"the repeated extent of dimension " + std::to_string(d) +
                    " overflows"};
     result.extents[d] = *total;
-    bool contiguous = tiling == WarpTiling::Contiguous;
-    registerStride[d] = atom.extents[d] * (contiguous ? 1 : warps[d]);
-    warpStride[d] = contiguous ? *perWarp : atom.extents[d];
+    warpStride[d] = *perWarp;
   }
   for (int d : order)
     if (registerRepeats[d] > 1)
-      result.levels[0].push_back({registerRepeats[d], d, registerStride[d]});
+      result.levels[0].push_back({registerRepeats[d], d, atom.extents[d]});
   for (const WarpDigit &w : warpGrid) {
     if (w.count == 1)
       continue;

@@ -48,37 +48,6 @@ Result<SharedLayout> SharedLayout::dense(Shape shape, int elementBits,
   return get(std::move(shape), std::move(strides), elementBits, swizzle);
 }
 
-Result<SharedLayout> SharedLayout::box(int64_t rows, int elementBits,
-                                       Swizzle swizzle) {
-  if (swizzle != swizzle128B && swizzle != swizzle64B && swizzle != swizzle32B)
-    return Error{"a box has one of the 128-, 64- and 32-byte swizzles"};
-  int64_t rowBits = int64_t(128) << swizzle.bits;
-  if (elementBits < 1 || rowBits % elementBits != 0)
-    return Error{"elements of " + std::to_string(elementBits) +
-                 " bits do not fill a row of " + std::to_string(rowBits / 8) +
-                 " bytes"};
-  return dense({rows, rowBits / elementBits}, elementBits, {1, 0}, 0, swizzle);
-}
-
-Result<SharedLayout> SharedLayout::boxes(int64_t rows, int64_t columns,
-                                         int elementBits, Swizzle swizzle) {
-  Result<SharedLayout> one = box(rows, elementBits, swizzle);
-  if (!one)
-    return one;
-  int64_t width = one->extents[1];
-  if (columns < width || columns % width != 0)
-    return Error{"boxes of " + std::to_string(width) + " columns do not fill " +
-                 std::to_string(columns)};
-  std::optional<int64_t> boxElements = checkedMul(rows, width);
-  if (columns > width && rows % 8 != 0)
-    return Error{"boxes of " + std::to_string(rows) +
-                 " rows, expected a multiple of the swizzle's 8"};
-  if (!boxElements)
-    return Error{"the size overflows"};
-  return get({rows, columns / width, width}, {width, *boxElements, 1},
-             elementBits, swizzle);
-}
-
 std::string SharedLayout::verify() const {
   if (elemBits < 1 || elemBits > 1024)
     return "the element has " + std::to_string(elemBits) +
@@ -168,25 +137,6 @@ int64_t SharedLayout::sizeInElements() const {
 
 int64_t SharedLayout::sizeInBytes() const {
   return ceilDiv(sizeInElements() * elemBits, 8);
-}
-
-int64_t SharedLayout::requiredAlignment() const {
-  if (swiz.isNone())
-    return 16;
-  return std::max<int64_t>(16, swiz.period());
-}
-
-bool SharedLayout::allowsVectors(int dim, int64_t count) const {
-  if (count == 1)
-    return true;
-  int64_t bits = count * elemBits;
-  if (!isPowerOfTwo(bits) || bits % 8 != 0 || steps[dim] != 1 ||
-      extents[dim] % count != 0)
-    return false;
-  for (int d = 0; d < rank(); ++d)
-    if (d != dim && extents[d] > 1 && steps[d] % count != 0)
-      return false;
-  return swiz.isNone() || bits <= (int64_t(8) << swiz.base);
 }
 
 std::string SharedLayout::picture(int64_t maxRows, int64_t maxColumns) const {

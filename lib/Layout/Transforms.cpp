@@ -133,35 +133,6 @@ DistributedLayout::broadcastInRegisters(int dim, int64_t size) const {
   return result;
 }
 
-Result<DistributedLayout>
-DistributedLayout::broadcastInThreads(int dim, int64_t size) const {
-  if (std::string text = checkBroadcast(*this, dim, size); !text.empty())
-    return Error{text};
-  DistributedLayout result = *this;
-  result.extents[dim] = size;
-  int64_t stride = 1;
-  for (Level level : {Level::Lane, Level::Warp}) {
-    Modes claimed;
-    for (const Mode &m : modes(level)) {
-      int64_t part = m.isReplica() ? std::gcd(m.count, size / stride) : 1;
-      if (part == 1) {
-        claimed.push_back(m);
-        continue;
-      }
-      claimed.push_back({part, dim, stride});
-      if (m.count > part)
-        claimed.push_back(Mode::replica(m.count / part));
-      stride *= part;
-    }
-    result.levels[static_cast<int>(level)] = std::move(claimed);
-  }
-  if (stride < size)
-    result.levels[0].push_back({size / stride, dim, stride});
-  if (std::string text = result.verify(); !text.empty())
-    return Error{text};
-  return result;
-}
-
 //===----------------------------------------------------------------------===//
 // Reshape
 //===----------------------------------------------------------------------===//

@@ -93,24 +93,6 @@ Result<SharedChoice> chooseShared(const SharedLayout::Shape &shape,
                                   Avoidance avoidance = Avoidance::Any,
                                   int64_t grainBytes = 1);
 
-inline Result<SharedChoice>
-choosePadding(const SharedLayout::Shape &shape, int elementBits,
-              const std::vector<int> &order,
-              const std::vector<SharedAccess> &accesses,
-              int64_t grainBytes = 1) {
-  return chooseShared(shape, elementBits, order, accesses, Avoidance::Padding,
-                      grainBytes);
-}
-
-inline Result<SharedChoice>
-chooseSwizzle(const SharedLayout::Shape &shape, int elementBits,
-              const std::vector<int> &order,
-              const std::vector<SharedAccess> &accesses,
-              int64_t grainBytes = 1) {
-  return chooseShared(shape, elementBits, order, accesses, Avoidance::Swizzle,
-                      grainBytes);
-}
-
 } // namespace tilewright::layout
 
 #endif // TILEWRIGHT_LAYOUT_BANKCONFLICTS_H

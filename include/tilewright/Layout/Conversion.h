@@ -75,9 +75,6 @@ enum class ConversionKind {
   SharedMemory
 };
 
-/// "identity", "register-permute", ...
-const char *conversionKindName(ConversionKind kind);
-
 /// One term, ((index / div) % mod) * multiplier, of the destination thread's
 /// lane or warp index.
 struct ThreadTerm {

@@ -25,13 +25,11 @@
 //     row 2  1:0/0 1:0/1 1:1/0 1:1/1 1:2/0 1:2/1 1:3/0 1:3/1
 //     row 3  1:4/0 1:4/1 1:5/0 1:5/1 1:6/0 1:6/1 1:7/0 1:7/1
 //
-// WORKED TABLE 2. The A fragment of mma.m16n8k16 (f16, dimensions m = 0, k =
-// 1):
+// WORKED TABLE 2. The A fragment of mma.m16n8k16 (f16, dimensions m = 0, k = 1):
 //     shape=[16, 16] regs=[2:1@1, 2:8@0, 2:8@1] lanes=[4:2@1, 8:1@0] warps=[]
-//     register       0       1       2       3       4       5       6      7
-//     lane 0  (m,k)  (0,0)   (0,1)   (8,0)   (8,1)   (0,8)   (0,9)  (8,8) (8,9)
-//     lane 5         (1,2)   (1,3)   (9,2)   (9,3)   (1,10)  (1,11) (9,10)
-//     (9,11)
+//     register       0       1       2       3       4       5       6       7
+//     lane 0  (m,k)  (0,0)   (0,1)   (8,0)   (8,1)   (0,8)   (0,9)   (8,8)   (8,9)
+//     lane 5         (1,2)   (1,3)   (9,2)   (9,3)   (1,10)  (1,11)  (9,10)  (9,11)
 // Three such tiles below each other append one mode to the registers: 3:16@0.
 // Nothing needs the 3 to be a power of two.
 //
@@ -47,8 +45,7 @@
 // layout is a *complete mixed-radix decomposition*: along each dimension the
 // digits, sorted by stride, have strides 1, c0, c0*c1, ... and the product of
 // the counts is the extent. So each element has exactly one owner up to
-// replicas, and the owner is found by div, mod and multiply alone
-// (`inverseTerms`), which is also what generated code does.
+// replicas, which div, mod and multiply alone find (`owner`).
 //
 // WHY mixed radix, and not linear maps over bits. Instruction atoms are powers
 // of two, but tiles such as 96 or 3 x 64 are not, and here an atom and its grid
@@ -112,10 +109,9 @@ struct Place {
   }
 };
 
-/// One term of index arithmetic: ((x / div) % mod) * multiplier. The `% mod` is
-/// superfluous where `top` is set (no larger digit exists in x).
-///   inverse: x is the coordinate along `dim`, the sum of terms is the index;
-///   forward: x is the level's index, the term adds to the coordinate of `dim`.
+/// One term of index arithmetic, ((x / div) % mod) * multiplier, where x is a
+/// level's index; it adds to the coordinate along `dim`. The `% mod` is superfluous
+/// where `top` is set (no larger digit exists in x).
 struct DigitTerm {
   int dim;
   int64_t div, mod, multiplier;
@@ -125,11 +121,9 @@ struct DigitTerm {
 
 /// The registers of one thread, grouped into runs of elements that are adjacent
 /// along a dimension. groups[g][i] is the register with the i-th element of run
-/// g; `registersAdjacent` says that groups[g][i] == groups[g][0] + i for all.
-/// Each run starts at a coordinate that is a multiple of `length`.
+/// g. Each run starts at a coordinate that is a multiple of `length`.
 struct RegisterRuns {
   int64_t length = 1;
-  bool registersAdjacent = true;
   std::vector<std::vector<int64_t>> groups;
 };
 
@@ -137,12 +131,6 @@ struct RegisterRuns {
 struct WarpDigit {
   int64_t count;
   int dim;
-};
-
-/// How the tiles of a warp lie along a dimension that several warps share.
-enum class WarpTiling {
-  Contiguous, ///< each warp owns one contiguous part (repeats inside warps)
-  Interleaved ///< the warps' atoms alternate (warps inside repeats)
 };
 
 class DistributedLayout {
@@ -225,9 +213,6 @@ public:
 
   /// The first owner: all replica digits zero.
   Place owner(const std::vector<int64_t> &coords) const;
-  /// The symbolic inverse: the owner's index at `level` is the sum of these
-  /// terms, each applied to the coordinate along its `dim`.
-  std::vector<DigitTerm> inverseTerms(Level level) const;
 
   //===--- Vector accesses ------------------------------------------------===//
 
@@ -257,9 +242,6 @@ public:
   DistributedLayout insertDim(int pos, int64_t size = 1) const;
   /// Grows a size-1 dimension: every thread holds all of it, in new registers.
   Result<DistributedLayout> broadcastInRegisters(int dim, int64_t size) const;
-  /// Grows a size-1 dimension over replicated lanes first, then replicated
-  /// warps, then registers, each as far as its count divides what is left.
-  Result<DistributedLayout> broadcastInThreads(int dim, int64_t size) const;
   /// The same elements in row-major order under another shape; an error where
   /// a digit would straddle the new dimensions.
   Result<DistributedLayout> reshape(const Shape &newShape) const;
@@ -284,11 +266,10 @@ public:
                                              const std::vector<int> &order);
   /// An atom times a grid. The atom's digits come first at each level; then the
   /// registers get registerRepeats[d] for d in `order`, the warps get
-  /// `warpGrid`, first digit fastest.
+  /// `warpGrid`, first digit fastest: each warp owns one contiguous part.
   static Result<DistributedLayout>
   repeat(const DistributedLayout &atom, const Shape &registerRepeats,
-         const std::vector<WarpDigit> &warpGrid, const std::vector<int> &order,
-         WarpTiling tiling = WarpTiling::Contiguous);
+         const std::vector<WarpDigit> &warpGrid, const std::vector<int> &order);
 
   //===--- Text -----------------------------------------------------------===//
 

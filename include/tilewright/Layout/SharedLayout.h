@@ -40,9 +40,9 @@
 // padding makes addresses that hold nothing.
 //
 // Units: shape and strides in elements; the swizzle acts on bytes, counted from
-// the buffer's start (see requiredAlignment for the hardware's swizzles). The
-// element size is in bits and may be below 8. Values are immutable. Errors:
-// as in DistributedLayout.h.
+// the buffer's start, the hardware's on addresses: buffers that it swizzles start
+// at multiples of Swizzle::period(). The element size is in bits and may be below
+// 8. Values are immutable. Errors: as in DistributedLayout.h.
 
 #ifndef TILEWRIGHT_LAYOUT_SHAREDLAYOUT_H
 #define TILEWRIGHT_LAYOUT_SHAREDLAYOUT_H
@@ -102,16 +102,6 @@ public:
   static Result<SharedLayout> dense(Shape shape, int elementBits,
                                     const std::vector<int> &order,
                                     int64_t padding = 0, Swizzle swizzle = {});
-  /// A box as TMA writes it: `rows` rows of as many elements as the swizzle is
-  /// wide (128, 64 or 32 bytes for the three named ones).
-  static Result<SharedLayout> box(int64_t rows, int elementBits,
-                                  Swizzle swizzle);
-  /// A tile wider than one box: boxes of all rows, one behind the other. The
-  /// column is split, shape [rows, boxes, columns of a box], as a distributed
-  /// layout of [rows, columns] is by its `reshape`.
-  static Result<SharedLayout> boxes(int64_t rows, int64_t columns,
-                                    int elementBits, Swizzle swizzle);
-
   /// Empty if no two elements overlap and all sizes fit, else what is wrong.
   std::string verify() const;
 
@@ -133,13 +123,6 @@ public:
   /// blocks.
   int64_t sizeInElements() const;
   int64_t sizeInBytes() const;
-  /// Bytes to which the buffer's start must be aligned for hardware that
-  /// swizzles absolute addresses; for our own code 16 is enough.
-  int64_t requiredAlignment() const;
-  /// Whether `count` elements that are adjacent along `dim`, starting at a
-  /// multiple of `count`, are adjacent in memory and aligned to their size.
-  bool allowsVectors(int dim, int64_t count) const;
-
   bool operator==(const SharedLayout &o) const {
     return extents == o.extents && steps == o.steps && elemBits == o.elemBits &&
            swiz == o.swiz;

@@ -284,11 +284,11 @@ TEST(Atoms, LdMatrixConflicts) {
   EXPECT_EQ(plain.minimum, 64);
   EXPECT_EQ(plain.wavefronts, 8 * 64);
   EXPECT_TRUE(
-      conflicts(take(SharedLayout::box(64, 16, swizzle128B))).conflictFree());
+      conflicts(take(SharedLayout::dense({64, 64}, 16, {1, 0}, 0, swizzle128B))).conflictFree());
   EXPECT_TRUE(conflicts(take(SharedLayout::dense({64, 64}, 16, {1, 0}, 8)))
                   .conflictFree());
   SharedChoice chosen =
-      take(chooseSwizzle({64, 64}, 16, {1, 0}, {{rows, 1, 8}}, 16));
+      take(chooseShared({64, 64}, 16, {1, 0}, {{rows, 1, 8}}, Avoidance::Swizzle, 16));
   EXPECT_EQ(chosen.layout.swizzle(), swizzle128B);
 }
 

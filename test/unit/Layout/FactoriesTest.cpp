@@ -81,30 +81,26 @@ TEST(Factories, BadArgumentsAreErrors) {
 TEST(Factories, RepeatPutsAtomsOnAGrid) {
   DistributedLayout atom =
       parse("shape=[16, 8] regs=[2:1@1, 2:8@0] lanes=[4:2@1, 8:1@0]");
-  for (WarpTiling tiling : {WarpTiling::Contiguous, WarpTiling::Interleaved})
-    for (const std::vector<int> &order :
-         {std::vector<int>{0, 1}, std::vector<int>{1, 0}})
-      for (int64_t rm : {1, 3})
-        for (int64_t rn : {1, 2, 5})
-          for (int64_t wm : {1, 3})
-            for (int64_t wn : {1, 2}) {
-              DistributedLayout l = take(DistributedLayout::repeat(
-                  atom, {rm, rn}, {{wm, 0}, {2, -1}, {wn, 1}}, order, tiling));
-              checkLayout(l);
-              EXPECT_EQ(l.shape(), (Shape{16 * rm * wm, 8 * rn * wn}));
-              EXPECT_EQ(l.replication(Level::Warp), 2);
-              // Each atom lies at the place that the tiling says.
-              bool contiguous = tiling == WarpTiling::Contiguous;
-              forEachPlace(l, [&](const Place &p) {
-                Coords inner = atom.coordinates(p.reg % 4, p.lane, 0);
-                int64_t rep = p.reg / 4;
-                int64_t im = order[0] == 0 ? rep % rm : rep / rn;
-                int64_t in = order[0] == 0 ? rep / rm : rep % rn;
-                int64_t jm = p.warp % wm, jn = p.warp / wm / 2;
-                int64_t am = contiguous ? im + rm * jm : jm + wm * im;
-                int64_t an = contiguous ? in + rn * jn : jn + wn * in;
-                ASSERT_EQ(l.coordinates(p),
-                          (Coords{inner[0] + 16 * am, inner[1] + 8 * an}));
-              });
-            }
+  for (const std::vector<int> &order :
+       {std::vector<int>{0, 1}, std::vector<int>{1, 0}})
+    for (int64_t rm : {1, 3})
+      for (int64_t rn : {1, 2, 5})
+        for (int64_t wm : {1, 3})
+          for (int64_t wn : {1, 2}) {
+            DistributedLayout l = take(DistributedLayout::repeat(
+                atom, {rm, rn}, {{wm, 0}, {2, -1}, {wn, 1}}, order));
+            checkLayout(l);
+            EXPECT_EQ(l.shape(), (Shape{16 * rm * wm, 8 * rn * wn}));
+            EXPECT_EQ(l.replication(Level::Warp), 2);
+            // Each warp has the atoms of one contiguous part.
+            forEachPlace(l, [&](const Place &p) {
+              Coords inner = atom.coordinates(p.reg % 4, p.lane, 0);
+              int64_t rep = p.reg / 4;
+              int64_t im = order[0] == 0 ? rep % rm : rep / rn;
+              int64_t in = order[0] == 0 ? rep / rm : rep % rn;
+              int64_t am = im + rm * (p.warp % wm), an = in + rn * (p.warp / wm / 2);
+              ASSERT_EQ(l.coordinates(p),
+                        (Coords{inner[0] + 16 * am, inner[1] + 8 * an}));
+            });
+          }
 }

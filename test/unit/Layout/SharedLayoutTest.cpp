@@ -28,27 +28,6 @@ static void checkShared(const SharedLayout &l) {
       ASSERT_EQ(o * bytes, l.swizzle()(l.affineOffset(c) * bytes));
     }
   });
-  // Vectors that are allowed are adjacent and aligned, the others are not.
-  for (int d = 0; d < l.rank(); ++d)
-    for (int64_t count : {2, 4, 8}) {
-      if (l.shape()[d] % count != 0)
-        continue;
-      bool adjacent = true;
-      forEachCoord(l.shape(), [&](const Coords &c) {
-        if (c[d] % count != 0)
-          return;
-        int64_t first = l.offset(c);
-        adjacent &= first % count == 0;
-        for (int64_t i = 1; i < count; ++i) {
-          Coords next = c;
-          next[d] += i;
-          adjacent &= l.offset(next) == first + i;
-        }
-      });
-      if (l.allowsVectors(d, count)) {
-        EXPECT_TRUE(adjacent) << d << " " << count;
-      }
-    }
 }
 
 TEST(SharedLayout, EveryElementHasItsOwnAddress) {
@@ -111,37 +90,15 @@ TEST(SharedLayout, HardwareSwizzles) {
   };
   for (const Case &c : {Case{swizzle128B, 8, 1}, Case{swizzle64B, 4, 2},
                         Case{swizzle32B, 2, 4}}) {
-    SharedLayout l = take(SharedLayout::box(64, 16, c.swizzle));
-    EXPECT_EQ(l.shape(), (Shape{64, c.chunks * 8}));
-    EXPECT_EQ(l.requiredAlignment(), 128 * c.chunks);
+    SharedLayout l =
+        take(SharedLayout::dense({64, c.chunks * 8}, 16, {1, 0}, 0, c.swizzle));
+    EXPECT_EQ(c.swizzle.period(), 128 * c.chunks);
     for (int64_t row = 0; row < 64; ++row)
       for (int64_t chunk = 0; chunk < c.chunks; ++chunk)
         ASSERT_EQ(l.offset({row, chunk * 8}),
                   row * c.chunks * 8 +
                       (chunk ^ (row / c.rowsPerStep % c.chunks)) * 8);
   }
-}
-
-TEST(SharedLayout, BoxesLieOneBehindTheOther) {
-  for (const Swizzle &s : {swizzle128B, swizzle64B, swizzle32B})
-    for (int bits : {8, 16, 32}) {
-      SharedLayout one = take(SharedLayout::box(16, bits, s));
-      int64_t width = one.shape()[1];
-      SharedLayout l = take(SharedLayout::boxes(16, 3 * width, bits, s));
-      checkShared(l);
-      forEachCoord(l.shape(), [&](const Coords &c) {
-        ASSERT_EQ(l.offset(c),
-                  c[1] * one.sizeInElements() + one.offset({c[0], c[2]}));
-      });
-      // A distributed layout of the tile addresses it after a reshape.
-      DistributedLayout tile =
-          take(DistributedLayout::coalesced({16, 3 * width}, 4, 32, 1, {1, 0}));
-      EXPECT_EQ(take(tile.reshape(l.shape())).shape(), l.shape());
-    }
-  EXPECT_EQ(SharedLayout::boxes(16, 65, 16, swizzle128B).error(),
-            "boxes of 64 columns do not fill 65");
-  EXPECT_EQ(SharedLayout::boxes(12, 128, 16, swizzle128B).error(),
-            "boxes of 12 rows, expected a multiple of the swizzle's 8");
 }
 
 TEST(SharedLayout, WorkedPadding) {
@@ -182,8 +139,4 @@ TEST(SharedLayout, ErrorsSayWhat) {
             "unknown key 'pad' at column 35");
   EXPECT_EQ(SharedLayout::dense({4, 4}, 32, {0}).error(),
             "order is not a permutation of the dimensions");
-  EXPECT_EQ(SharedLayout::box(8, 24, swizzle128B).error(),
-            "elements of 24 bits do not fill a row of 128 bytes");
-  EXPECT_EQ(SharedLayout::box(8, 16, {}).error(),
-            "a box has one of the 128-, 64- and 32-byte swizzles");
 }

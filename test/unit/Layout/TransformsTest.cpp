@@ -71,18 +71,12 @@ TEST(Transforms, InsertDimAndBroadcast) {
         checkLayout(regs);
         EXPECT_EQ(regs, l.insertDim(pos, size));
         EXPECT_EQ(regs.slice(pos), l);
-        DistributedLayout threads = take(one.broadcastInThreads(pos, size));
-        checkLayout(threads);
-        EXPECT_EQ(threads.slice(pos), l);
-        EXPECT_LE(threads.numRegisters(), regs.numRegisters());
       }
     }
   DistributedLayout l = parse("shape=[1, 8] lanes=[8:1@1, 4:*] warps=[3:*]");
-  EXPECT_EQ(take(l.broadcastInThreads(0, 24)).print(false),
-            "regs=[2:12@0] lanes=[8:1@1, 4:1@0] warps=[3:4@0]");
   EXPECT_EQ(l.broadcastInRegisters(1, 4).error(),
             "broadcast dimension 1 has extent 8, expected 1");
-  EXPECT_EQ(l.broadcastInThreads(0, 0).error(),
+  EXPECT_EQ(l.broadcastInRegisters(0, 0).error(),
             "broadcast to extent 0, expected at least 1");
 }
 

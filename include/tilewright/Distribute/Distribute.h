@@ -19,6 +19,9 @@
 
 namespace tilewright {
 
+#define GEN_PASS_DECL
+#include "tilewright/Distribute/Passes.h.inc"
+
 /// Reads operands of matrix instructions into vectors (see LoadFragmentsPass).
 void loadFragments(mlir::func::FuncOp kernel);
 /// Decides what stays in opaque fragments (see KeepFragmentsPass).
@@ -50,8 +53,6 @@ mlir::LogicalResult printLayouts(mlir::func::FuncOp kernel,
 mlir::FailureOr<std::string> drawLayout(llvm::StringRef text, int64_t maxRows,
                                         int64_t maxColumns, std::string &error);
 
-std::unique_ptr<mlir::Pass> createAssignLayoutsPass();
-std::unique_ptr<mlir::Pass> createDistributePass();
 void registerDistributePasses();
 
 /// Block form to thread form.

@@ -13,6 +13,9 @@
 
 namespace tilewright {
 
+#define GEN_PASS_DECL
+#include "tilewright/Pipeline/Passes.h.inc"
+
 /// Double-buffers the kernel's loops as its lowering config asks.
 mlir::LogicalResult pipelineLoops(mlir::func::FuncOp kernel);
 
@@ -25,10 +28,6 @@ void peelMasks(mlir::func::FuncOp kernel);
 /// Leaves out releases of rings' stages that are never filled again.
 void dropLastReleases(mlir::func::FuncOp kernel);
 
-std::unique_ptr<mlir::Pass> createPipelinePass();
-std::unique_ptr<mlir::Pass> createOverlapProductsPass();
-std::unique_ptr<mlir::Pass> createPeelMasksPass();
-std::unique_ptr<mlir::Pass> createDropLastReleasesPass();
 void registerPipelinePasses();
 
 void populatePipelinePipeline(mlir::OpPassManager &pm);

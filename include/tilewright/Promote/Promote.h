@@ -13,6 +13,9 @@
 
 namespace tilewright {
 
+#define GEN_PASS_DECL
+#include "tilewright/Promote/Passes.h.inc"
+
 /// Promotes the operands of every matrix product of the kernel that its
 /// lowering config names.
 mlir::LogicalResult promoteOperands(mlir::func::FuncOp kernel);
@@ -38,9 +41,6 @@ mlir::LogicalResult packPanels(mlir::func::FuncOp kernel);
 /// the sum, where `tile` left `tilewright.chunks`.
 mlir::LogicalResult chunkSums(mlir::func::FuncOp kernel);
 
-std::unique_ptr<mlir::Pass> createPromotePass();
-std::unique_ptr<mlir::Pass> createChunkSumsPass();
-std::unique_ptr<mlir::Pass> createPackPanelsPass();
 void registerPromotePasses();
 
 void populatePromotePipeline(mlir::OpPassManager &pm);

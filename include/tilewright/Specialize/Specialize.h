@@ -13,6 +13,9 @@
 
 namespace tilewright {
 
+#define GEN_PASS_DECL
+#include "tilewright/Specialize/Passes.h.inc"
+
 /// Adds the variant with aligned rows of every kernel of the program that can
 /// profit from one.
 void addAlignedVariants(mlir::ModuleOp program);
@@ -42,8 +45,6 @@ void addWideVariants(mlir::ModuleOp program);
 /// nearest number that those have.
 void clampIndexCasts(mlir::ModuleOp program);
 
-std::unique_ptr<mlir::Pass> createClampIndexCastsPass();
-std::unique_ptr<mlir::Pass> createSpecializePass();
 void registerSpecializePasses();
 
 void populateSpecializePipeline(mlir::OpPassManager &pm);

@@ -94,12 +94,6 @@ LoweringConfigAttr Schedule::get(const KernelInfo &info, int64_t stages,
                                  /*raster=*/1);
 }
 
-void tilewright::addUnique(std::vector<LoweringConfigAttr> &configs,
-                           LoweringConfigAttr config) {
-  if (!llvm::is_contained(configs, config))
-    configs.push_back(config);
-}
-
 void tilewright::spreadWarps(Schedule &schedule, ArrayRef<unsigned> loops,
                              int64_t warps, int64_t lanes, int64_t width) {
   int64_t perWarp = lanes * width;

@@ -60,7 +60,11 @@ struct Schedule {
 };
 
 /// Keeps the first of equal configs.
-void addUnique(std::vector<LoweringConfigAttr> &configs, LoweringConfigAttr config);
+template <typename Configs>
+void addUnique(Configs &configs, LoweringConfigAttr config) {
+  if (!llvm::is_contained(configs, config))
+    configs.push_back(config);
+}
 
 /// Spreads `warps` over the tile, innermost first: a warp takes `lanes` times
 /// `width` elements of a row, or less and more rows.

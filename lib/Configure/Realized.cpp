@@ -10,6 +10,7 @@
 //   warps = [4, 1, 1]       of a tile with two rows
 
 #include "Cpu/Cpu.h"
+#include "Enumerate.h"
 #include "tilewright/Analysis/Contractions.h"
 #include "tilewright/Dialect/UserNames.h"
 
@@ -74,7 +75,7 @@ Refusal tilewright::checkPacked(const ScheduleStrategy &strategy, const KernelIn
   if (product.k.size() == 2) {
     // Chunks are whole steps of the outer loop.
     unsigned inner = product.k.back();
-    int64_t block = inner < config.getBlock().size() ? config.getBlock()[inner] : 0;
+    int64_t block = entry(config.getBlock(), inner, 0);
     int64_t extent = info.classes[info.getClasses(info.getRoot())[inner]].extent;
     if (block && block < extent)
       return refuse(Refused::TileSize,
@@ -83,8 +84,8 @@ Refusal tilewright::checkPacked(const ScheduleStrategy &strategy, const KernelIn
                         " elements; make it 0, all of them");
   }
   unsigned k = product.k.front();
-  int64_t step = k < config.getThread().size() ? config.getThread()[k] : 0;
-  int64_t chunk = k < config.getBlock().size() ? config.getBlock()[k] : 0;
+  int64_t step = entry(config.getThread(), k, 0);
+  int64_t chunk = entry(config.getBlock(), k, 0);
   if (step <= 0 || chunk % step)
     return refuse(Refused::Indivisible, "a chunk of the sum has " + Twine(chunk) +
                                             " elements ('block'), which is no multiple of the " +

@@ -21,6 +21,7 @@
 // test/unit/Configure/FootprintTest.cpp.
 
 #include "CostModel.h"
+#include "Enumerate.h"
 #include "Strategy.h"
 #include "tilewright/Dialect/MatrixInstruction.h"
 #include "tilewright/Dialect/SharedPlaces.h"
@@ -108,7 +109,7 @@ static bool storesNarrow(const KernelInfo &info, LoweringConfigAttr config,
     int64_t extent = plan.classes[info.getClasses(op)[loop]].vector;
     if (extent == 0)
       continue;
-    int64_t warps = loop < config.getWarps().size() ? config.getWarps()[loop] : 1;
+    int64_t warps = entry(config.getWarps(), loop, 1);
     int64_t bytes = bytesPerElement(init.get().getType());
     return extent / warps * bytes < std::min<int64_t>(32, extent * bytes);
   }

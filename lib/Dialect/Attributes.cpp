@@ -255,41 +255,118 @@ LogicalResult LoweringConfigAttr::verify(
   return success();
 }
 
+namespace {
+/// A config's fields, one of which is to be another.
+struct ConfigFields {
+  explicit ConfigFields(LoweringConfigAttr config)
+      : strategy(config.getStrategy()), block(config.getBlock()),
+        warps(config.getWarps()), thread(config.getThread()),
+        stages(config.getStages()), promote(config.getPromote()),
+        mma(config.getMma()), splits(config.getSplits()),
+        raster(config.getRaster()), registers(config.getRegisters()),
+        persistent(config.getPersistent()), cluster(config.getCluster()),
+        tmaStore(config.getTmaStore()), twoLevelSums(config.getTwoLevelSums()),
+        streamK(config.getStreamK()), producer(config.getProducer()),
+        tmaCopy(config.getTmaCopy()) {}
+
+  LoweringConfigAttr get(MLIRContext *context) const {
+    return LoweringConfigAttr::get(context, strategy, block, warps, thread, stages,
+                                   promote, mma, splits, raster, registers, persistent,
+                                   cluster, tmaStore, twoLevelSums, streamK, producer,
+                                   tmaCopy);
+  }
+
+  Strategy strategy;
+  ArrayRef<int64_t> block, warps, thread;
+  int64_t stages;
+  ArrayRef<int64_t> promote;
+  StringAttr mma;
+  int64_t splits, raster;
+  ArrayRef<int64_t> registers;
+  bool persistent;
+  ArrayRef<int64_t> cluster;
+  bool tmaStore, twoLevelSums;
+  int64_t streamK;
+  bool producer, tmaCopy;
+};
+} // namespace
+
+/// `config` with another value of one field.
+template <typename T>
+static LoweringConfigAttr with(LoweringConfigAttr config, T ConfigFields::*field, T value) {
+  ConfigFields fields(config);
+  fields.*field = value;
+  return fields.get(config.getContext());
+}
+
 LoweringConfigAttr LoweringConfigAttr::withLoops(
     function_ref<SmallVector<int64_t>(ArrayRef<int64_t>)> change) const {
-  return get(getContext(), getStrategy(), change(getBlock()),
-             change(getWarps()), change(getThread()), getStages(), getPromote(),
-             getMma(), getSplits(), getRaster(), getRegisters(),
-             getPersistent(), change(getCluster()), getTmaStore(),
-             getTwoLevelSums(), getStreamK(), getProducer(), getTmaCopy());
+  SmallVector<int64_t> block = change(getBlock()), warps = change(getWarps()),
+                       thread = change(getThread()), cluster = change(getCluster());
+  ConfigFields fields(*this);
+  fields.block = block;
+  fields.warps = warps;
+  fields.thread = thread;
+  fields.cluster = cluster;
+  return fields.get(getContext());
 }
 
 LoweringConfigAttr LoweringConfigAttr::withBlock(ArrayRef<int64_t> block) const {
-  return get(getContext(), getStrategy(), block, getWarps(), getThread(),
-             getStages(), getPromote(), getMma(), getSplits(), getRaster(),
-             getRegisters(), getPersistent(), getCluster(), getTmaStore(),
-             getTwoLevelSums(), getStreamK(), getProducer(), getTmaCopy());
+  return with(*this, &ConfigFields::block, block);
+}
+
+LoweringConfigAttr LoweringConfigAttr::withPromote(ArrayRef<int64_t> promote) const {
+  return with(*this, &ConfigFields::promote, promote);
+}
+
+LoweringConfigAttr LoweringConfigAttr::withSplits(int64_t splits) const {
+  return with(*this, &ConfigFields::splits, splits);
+}
+
+LoweringConfigAttr LoweringConfigAttr::withRaster(int64_t raster) const {
+  return with(*this, &ConfigFields::raster, raster);
+}
+
+LoweringConfigAttr LoweringConfigAttr::withRegisters(ArrayRef<int64_t> registers) const {
+  return with(*this, &ConfigFields::registers, registers);
+}
+
+LoweringConfigAttr LoweringConfigAttr::withPersistent(bool persistent) const {
+  return with(*this, &ConfigFields::persistent, persistent);
+}
+
+LoweringConfigAttr LoweringConfigAttr::withCluster(ArrayRef<int64_t> cluster) const {
+  return with(*this, &ConfigFields::cluster, cluster);
+}
+
+LoweringConfigAttr LoweringConfigAttr::withTmaStore(bool tmaStore) const {
+  return with(*this, &ConfigFields::tmaStore, tmaStore);
+}
+
+LoweringConfigAttr LoweringConfigAttr::withTwoLevelSums(bool twoLevelSums) const {
+  return with(*this, &ConfigFields::twoLevelSums, twoLevelSums);
 }
 
 LoweringConfigAttr LoweringConfigAttr::withStream(int64_t blocks, int64_t splits) const {
-  return get(getContext(), getStrategy(), getBlock(), getWarps(), getThread(),
-             getStages(), getPromote(), getMma(), splits, getRaster(), getRegisters(),
-             /*persistent=*/true, getCluster(), getTmaStore(), getTwoLevelSums(),
-             blocks, getProducer(), getTmaCopy());
+  ConfigFields fields(*this);
+  fields.splits = splits;
+  fields.persistent = true;
+  fields.streamK = blocks;
+  return fields.get(getContext());
 }
 
 LoweringConfigAttr LoweringConfigAttr::withoutProducer() const {
-  return get(getContext(), getStrategy(), getBlock(), getWarps(), getThread(),
-             getStages(), getPromote(), getMma(), getSplits(), getRaster(), {},
-             getPersistent(), getCluster(), getTmaStore(), getTwoLevelSums(),
-             getStreamK(), /*producer=*/false, getTmaCopy());
+  ConfigFields fields(*this);
+  fields.registers = {};
+  fields.producer = false;
+  return fields.get(getContext());
 }
 
 LoweringConfigAttr LoweringConfigAttr::withoutTmaCopy() const {
-  return get(getContext(), getStrategy(), getBlock(), getWarps(), getThread(),
-             getStages(), getPromote(), getMma(), getSplits(), getRaster(),
-             getRegisters(), getPersistent(), /*cluster=*/{}, getTmaStore(),
-             getTwoLevelSums(), getStreamK(), getProducer(), /*tma_copy=*/false);
+  ConfigFields fields(*this);
+  fields.cluster = {};
+  fields.tmaCopy = false;
+  return fields.get(getContext());
 }
 
 //===----------------------------------------------------------------------===//

@@ -144,7 +144,16 @@ def Tilewright_LoweringConfigAttr
     LoweringConfigAttr withLoops(
         ::llvm::function_ref<::llvm::SmallVector<int64_t>(
             ::llvm::ArrayRef<int64_t>)> change) const;
+    /// The same with another value of one field.
     LoweringConfigAttr withBlock(::llvm::ArrayRef<int64_t> block) const;
+    LoweringConfigAttr withPromote(::llvm::ArrayRef<int64_t> promote) const;
+    LoweringConfigAttr withSplits(int64_t splits) const;
+    LoweringConfigAttr withRaster(int64_t raster) const;
+    LoweringConfigAttr withRegisters(::llvm::ArrayRef<int64_t> registers) const;
+    LoweringConfigAttr withPersistent(bool persistent) const;
+    LoweringConfigAttr withCluster(::llvm::ArrayRef<int64_t> cluster) const;
+    LoweringConfigAttr withTmaStore(bool tmaStore) const;
+    LoweringConfigAttr withTwoLevelSums(bool twoLevelSums) const;
     /// The same with `blocks` that share all sums, each cut into `splits` parts at most.
     LoweringConfigAttr withStream(int64_t blocks, int64_t splits) const;
     /// The same without warps that copy alone, whose registers nobody has.

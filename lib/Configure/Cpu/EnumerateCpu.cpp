@@ -112,8 +112,7 @@ static void addPackedBlocks(const KernelInfo &info, TargetAttr target,
     auto config = LoweringConfigAttr::get(
         info.getRoot()->getContext(), info.strategy, block, {}, thread, 1, promote,
         mma, info.getSplits(), /*raster=*/1);
-    if (!llvm::is_contained(configs, config))
-      configs.push_back(config);
+    addUnique(configs, config);
   }
 }
 
@@ -252,9 +251,7 @@ static void addColumns(const KernelInfo &info, const Contraction &contraction,
         vectors * (rows + 1) > registers || isOddVector(extent, vectors * lanes, lanes))
       continue;
     block[n] = thread[n] = vectors * lanes;
-    LoweringConfigAttr config = makeConfig(info, block, thread);
-    if (!llvm::is_contained(configs, config))
-      configs.push_back(config);
+    addUnique(configs, makeConfig(info, block, thread));
   }
 }
 
@@ -279,9 +276,7 @@ static void addWholeRows(const KernelInfo &info, TargetAttr target,
   block[n] = llvm::alignTo(extent, thread[n]);
   for (int64_t pieces : {4, 1}) {
     block[m] = evenPiece(extentM, llvm::divideCeil(extentM, pieces), thread[m]);
-    LoweringConfigAttr config = makeConfig(info, block, thread);
-    if (!llvm::is_contained(configs, config))
-      configs.push_back(config);
+    addUnique(configs, makeConfig(info, block, thread));
   }
 }
 
@@ -317,9 +312,7 @@ enumerateContractionCpu(const KernelInfo &info, TargetAttr target, int64_t lanes
         block[m] = std::min(thread[m] * blocks, std::max(thread[m], maxM));
         block[n] = thread[n] * std::max<int64_t>(1, blocks / 2);
         block[k] = hasPairs ? 2 : 1;
-        LoweringConfigAttr config = makeConfig(info, block, thread);
-        if (!llvm::is_contained(configs, config))
-          configs.push_back(config);
+        addUnique(configs, makeConfig(info, block, thread));
       }
   addColumns(info, contraction, most, lanes, registers, configs);
   addWholeRows(info, target, contraction, most, lanes, configs);

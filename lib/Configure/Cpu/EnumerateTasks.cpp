@@ -218,9 +218,7 @@ enumerateTasks(const KernelInfo &info, TargetAttr target, bool reduces) {
           block[loop] = std::max(block[loop], std::min(left, extent));
           left = std::max<int64_t>(1, left / block[loop]);
         }
-        LoweringConfigAttr config = makeConfig(info, block, thread);
-        if (!llvm::is_contained(configs, config))
-          configs.push_back(config);
+        addUnique(configs, makeConfig(info, block, thread));
       }
   return configs;
 }

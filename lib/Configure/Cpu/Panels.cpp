@@ -13,6 +13,7 @@
 
 #include "tilewright/Configure/TilePlan.h"
 #include "CostModel.h"
+#include "Enumerate.h"
 #include "tilewright/Dialect/MatrixInstruction.h"
 #include "tilewright/Dialect/Packed.h"
 #include "tilewright/Dialect/UserNames.h"
@@ -120,7 +121,7 @@ Panels tilewright::planPanels(const KernelInfo &info, LoweringConfigAttr config,
   Panels panels;
   panels.tiles[0] = tiles(product.m);
   panels.tiles[1] = tiles(product.n);
-  int64_t chunk = k < config.getBlock().size() ? config.getBlock()[k] : 0;
+  int64_t chunk = entry(config.getBlock(), k, 0);
   if (!ShapedType::isDynamic(sum.extent))
     chunk = chunk ? std::min(chunk, sum.extent) : sum.extent;
   panels.steps = std::max<int64_t>(1, llvm::divideCeil(chunk, step)) * innerSteps;

@@ -226,10 +226,7 @@ LoweringConfigAttr tilewright::withKeptRows(const KernelInfo &info,
   LoweringConfigAttr best;
   for (OpOperand *input : info.getRoot().getDpsInputOperands()) {
     kept.push_back(input->getOperandNumber());
-    auto more = LoweringConfigAttr::get(config.getContext(), config.getStrategy(),
-                                        config.getBlock(), config.getWarps(), {},
-                                        /*stages=*/1, kept, {}, info.getSplits(),
-                                        /*raster=*/1);
+    LoweringConfigAttr more = config.withPromote(kept);
     if (!whyNotKept(info, more, target) &&
         keptBytes(info, more) <= target.getFact("shared_memory", 0))
       best = more;

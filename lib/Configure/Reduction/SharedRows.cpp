@@ -90,13 +90,7 @@ LoweringConfigAttr tilewright::withSharedRows(const KernelInfo &info,
       continue;
     SmallVector<int64_t> cluster(config.getBlock().size(), 1);
     cluster[loop] = llvm::divideCeil(extent, step);
-    auto shared = LoweringConfigAttr::get(
-        config.getContext(), config.getStrategy(), config.getBlock(), config.getWarps(),
-        config.getThread(), config.getStages(), config.getPromote(), config.getMma(),
-        config.getSplits(), config.getRaster(), config.getRegisters(),
-        config.getPersistent(), cluster, config.getTmaStore(),
-        config.getTwoLevelSums(), config.getStreamK(), config.getProducer(),
-        config.getTmaCopy());
+    LoweringConfigAttr shared = config.withCluster(cluster);
     if (!whyNotShared(info, shared, loop, target))
       return shared;
   }

@@ -159,12 +159,7 @@ static LoweringConfigAttr withParts(LoweringConfigAttr config, unsigned summed,
   if (!pair.empty())
     cluster.assign(pair.begin(), pair.end());
   cluster[summed] = parts;
-  return LoweringConfigAttr::get(
-      config.getContext(), config.getStrategy(), config.getBlock(), config.getWarps(),
-      config.getThread(), config.getStages(), config.getPromote(), config.getMma(), parts,
-      config.getRaster(), config.getRegisters(), /*persistent=*/false, cluster,
-      /*tma_store=*/false, config.getTwoLevelSums(), /*stream_k=*/0, config.getProducer(),
-      config.getTmaCopy());
+  return config.withSplits(parts).withCluster(cluster);
 }
 
 SmallVector<LoweringConfigAttr>

@@ -21,10 +21,6 @@
 using namespace mlir;
 using namespace tilewright;
 
-static int64_t entryOf(ArrayRef<int64_t> values, unsigned loop) {
-  return loop < values.size() ? values[loop] : 1;
-}
-
 /// The indexing map of the destination that a result of the kernel is written to.
 static AffineMap resultMap(OpResult result) {
   auto op = cast<linalg::LinalgOp>(result.getOwner());
@@ -155,7 +151,7 @@ int64_t tilewright::storeBytes(const KernelInfo &info, LoweringConfigAttr config
   for (OpResult result : info.results)
     if (hasTileShape(info, result, *loops))
       types.insert(getElementTypeOrSelf(result.getType()));
-  int64_t groups = entryOf(config.getWarps(), loops->m) / 4, bytes = 0;
+  int64_t groups = entry(config.getWarps(), loops->m, 1) / 4, bytes = 0;
   constexpr int64_t kBarrier = 8;
   llvm::SmallSetVector<Type, 2> loaded;
   for (OpOperand *tile : loadedTiles(info, config)) {
@@ -251,13 +247,9 @@ struct Techniques {
 
 static LoweringConfigAttr with(LoweringConfigAttr config,
                                const Techniques &techniques) {
-  return LoweringConfigAttr::get(
-      config.getContext(), config.getStrategy(), config.getBlock(),
-      config.getWarps(), config.getThread(), config.getStages(),
-      config.getPromote(), config.getMma(), config.getSplits(),
-      config.getRaster(), config.getRegisters(), techniques.persistent,
-      techniques.cluster, techniques.tmaStore, config.getTwoLevelSums(),
-      /*stream_k=*/0, config.getProducer(), config.getTmaCopy());
+  return config.withPersistent(techniques.persistent)
+      .withCluster(techniques.cluster)
+      .withTmaStore(techniques.tmaStore);
 }
 
 SmallVector<int64_t> tilewright::sharingBlocks(const KernelInfo &info,
@@ -290,9 +282,7 @@ tilewright::withTechniques(const KernelInfo &info, LoweringConfigAttr config,
   all.cluster = sharingBlocks(info, config, *loops, 2);
   SmallVector<LoweringConfigAttr> configs{with(config, all)};
   auto add = [&](const Techniques &techniques) {
-    LoweringConfigAttr other = with(config, techniques);
-    if (!llvm::is_contained(configs, other))
-      configs.push_back(other);
+    addUnique(configs, with(config, techniques));
   };
   // What results need in shared memory may be what a stage needs.
   Techniques less = all;
@@ -315,23 +305,14 @@ SmallVector<LoweringConfigAttr>
 Warpgroups::neighbours(LoweringConfigAttr config) const {
   SmallVector<LoweringConfigAttr> configs;
   int64_t groups = llvm::product_of(config.getWarps()) / 4;
-  auto add = [&](int64_t raster, ArrayRef<int64_t> registers) {
-    configs.push_back(LoweringConfigAttr::get(
-        config.getContext(), config.getStrategy(), config.getBlock(),
-        config.getWarps(), config.getThread(), config.getStages(),
-        config.getPromote(), config.getMma(), config.getSplits(), raster, registers,
-        config.getPersistent(), config.getCluster(), config.getTmaStore(),
-        config.getTwoLevelSums(), config.getStreamK(), config.getProducer(),
-        config.getTmaCopy()));
-  };
   // Where there are few tiles they are all at work at the same time.
   if (config.getRaster() > 1)
     for (int64_t raster : {1, 4, 8, 16})
       if (raster != config.getRaster())
-        add(raster, config.getRegisters());
+        configs.push_back(config.withRaster(raster));
   for (ArrayRef<int64_t> registers : otherRegisters(groups))
     if (registers != config.getRegisters())
-      add(config.getRaster(), registers);
+      configs.push_back(config.withRegisters(registers));
   if (config.getProducer())
     configs.push_back(config.withoutProducer());
   if (config.getTmaCopy())

@@ -145,14 +145,6 @@ FailureOr<json::Object> tilewright::describeDispatch(func::FuncOp kernel) {
   return result;
 }
 
-/// Bits of the kernel's index arithmetic: its own, or its target's.
-static int64_t getIndexBits(func::FuncOp kernel) {
-  if (auto bits = kernel->getAttrOfType<IntegerAttr>(kIndexBitsAttr))
-    return bits.getInt();
-  TargetAttr target = getTarget(kernel);
-  return target ? target.getFact("index_bits", 32) : 32;
-}
-
 /// Rows of the operands that the kernel takes as aligned begin at multiples of
 /// the widest access.
 static void guardAlignedViews(func::FuncOp kernel, json::Array &all) {

@@ -73,12 +73,10 @@ void IrregularWriter::eachChunk(
 
 Value IrregularWriter::findPlace(ScatterOp op, Value number, SmallVectorImpl<Value> &place) {
   Value indices = memory.lookup(op.getIndices()), dest = memory.lookup(op.getDest());
-  auto bits = kernel->getAttrOfType<IntegerAttr>(kIndexBitsAttr);
-  TargetAttr target = getTarget(kernel);
-  int64_t indexBits = bits ? bits.getInt() : target ? target.getFact("index_bits", 32) : 64;
   Type type = op.getIndicesType().getElementType();
   // As wide as both coordinates and sizes, so that neither is cut before it is compared.
-  Type wide = b.getIntegerType(std::max<int64_t>(indexBits, type.getIntOrFloatBitWidth()));
+  Type wide =
+      b.getIntegerType(std::max<int64_t>(getIndexBits(kernel), type.getIntOrFloatBitWidth()));
   place.assign(op.getDestType().getRank(), Value());
   Value inside;
   for (auto [k, d] : llvm::enumerate(op.getDims())) {

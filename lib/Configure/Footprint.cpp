@@ -120,9 +120,7 @@ bool tilewright::isReadAlone(const KernelInfo &info, OpOperand &operand) {
 }
 
 int64_t tilewright::loneElementBytes(const KernelInfo &info, const TilePlan &plan) {
-  constexpr int64_t kWord = 4;
-  auto bits = info.kernel->getAttrOfType<IntegerAttr>(kIndexBitsAttr);
-  int64_t each = bits && bits.getInt() == 64 ? 2 * kWord : kWord, bytes = 0;
+  int64_t each = getIndexBits(info.kernel) / 8, bytes = 0;
   for (OpOperand *input : rootInputs(info))
     if (isReadAlone(info, *input))
       bytes += tileElements(info, plan, *input) *

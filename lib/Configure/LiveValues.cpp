@@ -239,10 +239,8 @@ int64_t LiveValues::wordsInMemory(OpOperand &operand) const {
   Type type = operand.get().getType();
   ArrayRef<unsigned> classes = info.getClasses(operand);
   int64_t elements = elementsOf(classes), bytes = bytesPerElement(type);
-  if (isReadAlone(info, operand)) {
-    auto bits = info.kernel->getAttrOfType<IntegerAttr>(kIndexBitsAttr);
-    return elements * (bits && bits.getInt() == 64 ? 2 : 1);
-  }
+  if (isReadAlone(info, operand))
+    return elements * getIndexBits(info.kernel) / 32;
   if (isOfView(operand))
     return elements;
   if (bytes >= 4 || (!classes.empty() && classes.back() == innermost))
@@ -285,8 +283,7 @@ int64_t LiveValues::wordsExtracted(linalg::LinalgOp op) const {
 }
 
 int64_t LiveValues::wordsOfBounds(OpOperand &init) const {
-  auto bits = info.kernel->getAttrOfType<IntegerAttr>(kIndexBitsAttr);
-  int64_t each = bits && bits.getInt() == 64 ? 4 : 2;
+  int64_t each = getIndexBits(info.kernel) / 16;
   int64_t dims = llvm::count_if(info.getClasses(init), [&](unsigned number) {
     return ShapedType::isDynamic(info.classes[number].extent) && plan.classes[number].vector > 1;
   });

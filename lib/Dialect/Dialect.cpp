@@ -112,6 +112,13 @@ TargetAttr tilewright::getTarget(Operation *op) {
   return {};
 }
 
+int64_t tilewright::getIndexBits(FunctionOpInterface kernel) {
+  if (auto bits = kernel->getAttrOfType<IntegerAttr>(kIndexBitsAttr))
+    return bits.getInt();
+  TargetAttr target = getTarget(kernel);
+  return target ? target.getFact("index_bits", 32) : 32;
+}
+
 void tilewright::addExplanation(Operation *function, const Twine &line) {
   SmallVector<Attribute> lines;
   if (auto known = function->getAttrOfType<ArrayAttr>(kExplainAttr))

@@ -38,10 +38,7 @@ void tilewright::clampIndexCasts(ModuleOp program) {
   if (!target)
     return;
   for (auto kernel : program.getOps<func::FuncOp>()) {
-    if (!isKernel(kernel) || kernel.isExternal())
-      continue;
-    auto bits = kernel->getAttrOfType<IntegerAttr>(kIndexBitsAttr);
-    if ((bits ? bits.getInt() : target.getFact("index_bits", 32)) != 32)
+    if (!isKernel(kernel) || kernel.isExternal() || getIndexBits(kernel) != 32)
       continue;
     kernel.walk([](Operation *op) {
       if (!narrows(op))

@@ -66,6 +66,10 @@ inline bool isKernel(mlir::FunctionOpInterface func) {
 /// The target of the program that encloses `op`, or null.
 TargetAttr getTarget(mlir::Operation *op);
 
+/// Bits of a kernel's index arithmetic, 32 or 64: its own, or its target's; 32 where neither
+/// says so.
+int64_t getIndexBits(mlir::FunctionOpInterface kernel);
+
 /// Adds a line to what `tilewright.explain` of a function says, unless it is there.
 void addExplanation(mlir::Operation *function, const llvm::Twine &line);
 } // namespace tilewright

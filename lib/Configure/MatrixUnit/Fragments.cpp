@@ -146,8 +146,7 @@ static int64_t checkRegisters(const KernelInfo &info, const TilePlan &plan,
 /// of 64 bits of its own, and waits in registers, as it may begin anywhere.
 static int64_t wideWindowRegisters(const KernelInfo &info, const TilePlan &plan) {
   constexpr int64_t kEach = 8, kWidth = 16;
-  auto bits = info.kernel->getAttrOfType<IntegerAttr>(kIndexBitsAttr);
-  if (!bits || bits.getInt() != 64)
+  if (getIndexBits(info.kernel) != 64)
     return 0;
   int64_t registers = 0;
   for (OpOperand *operand : stepOperands(info)) {

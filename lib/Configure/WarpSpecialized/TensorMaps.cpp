@@ -35,7 +35,9 @@ static Refusal whyNotWindow(func::FuncOp kernel, int64_t position, StridedLayout
   return {};
 }
 
-Refusal tilewright::whyNoImageMap(ImageAttr image, int64_t bytes) {
+/// The same of an operand that is pixels of `image`s, elements of `bytes` each: every limit
+/// of im2col maps, " has …".
+static Refusal whyNoImageMap(ImageAttr image, int64_t bytes) {
   size_t space = image.getPlaces().size();
   auto of = [](int64_t value) { return std::to_string(value); };
   std::string maps = "; an im2col map of " + of(space) + " dims of space takes ";
@@ -97,8 +99,7 @@ Refusal tilewright::whyNoTensorMap(func::FuncOp kernel, BlockArgument argument) 
   }
   if (getPadding(argument))
     return refuse(Refused::Layout, " is padded where it is read");
-  if (auto bits = kernel->getAttrOfType<IntegerAttr>(kIndexBitsAttr);
-      bits && bits.getInt() > 32)
+  if (getIndexBits(kernel) > 32)
     return refuse(
         Refused::Extents,
         " is in a kernel for operands of 2^31 elements and more; coordinates of copy engines "

@@ -17,10 +17,6 @@ namespace tilewright {
 /// sentence that begins with its name (" is padded …"); none if one does.
 Refusal whyNoTensorMap(mlir::func::FuncOp kernel, mlir::BlockArgument argument);
 
-/// The same of an operand that is pixels of `image`s, elements of `bytes` each: every
-/// limit of im2col maps, " has …".
-Refusal whyNoImageMap(ImageAttr image, int64_t bytes);
-
 } // namespace tilewright
 
 #endif

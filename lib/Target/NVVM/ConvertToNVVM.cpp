@@ -359,9 +359,7 @@ struct ConvertToNVVMPass
 
   LogicalResult convert(func::FuncOp kernel) {
     MLIRContext *context = &getContext();
-    unsigned indexBits = 32;
-    if (auto bits = kernel->getAttrOfType<IntegerAttr>(kIndexBitsAttr))
-      indexBits = bits.getInt();
+    int64_t indexBits = getIndexBits(kernel);
     if (indexBits != 32 && indexBits != 64)
       return kernel.emitOpError()
              << "'" << kIndexBitsAttr << "' must be 32 or 64";

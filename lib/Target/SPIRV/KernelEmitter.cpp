@@ -19,8 +19,7 @@ KernelEmitter::KernelEmitter(func::FuncOp kernel, TargetAttr target)
                   .Case("1.2", 12)
                   .Default(13)),
       b(kernel.getContext()), top(kernel.getContext()), loc(kernel.getLoc()) {
-  auto bits = kernel->getAttrOfType<IntegerAttr>(kIndexBitsAttr);
-  index64 = (bits ? bits.getInt() : target.getFact("index_bits", 32)) == 64;
+  index64 = getIndexBits(kernel) == 64;
   contractAllowed = false;
   for (Operation *op = kernel; op; op = op->getParentOp())
     if (auto fp = op->getAttrOfType<ArrayAttr>(kFpAttr)) {

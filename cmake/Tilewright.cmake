@@ -1,5 +1,5 @@
-# MLIR, the precompiled header, and the two functions with which every room of
-# lib/ declares itself.
+# MLIR, the precompiled header, and the functions with which every room of lib/
+# declares itself.
 
 find_program(LLVM_CONFIG NAMES llvm-config-22 REQUIRED)
 execute_process(COMMAND ${LLVM_CONFIG} --cmakedir OUTPUT_VARIABLE llvm_cmake_dir
@@ -45,6 +45,13 @@ function(tilewright_add_library name)
   target_link_libraries(${name} PUBLIC TilewrightOptions ${ARG_LINK})
   target_precompile_headers(${name} REUSE_FROM TilewrightPCH)
   add_dependencies(${name} TilewrightDialectIncGen ${ARG_DEPENDS})
+endfunction()
+
+# tilewright_know_tensor_maps(SOURCES...): sources of the calling room that ask what tensor maps
+# can describe, which the compiler shares with the runtime (core/tensor_map_limits.h).
+function(tilewright_know_tensor_maps)
+  set_source_files_properties(${ARGN} PROPERTIES
+    INCLUDE_DIRECTORIES "${PROJECT_SOURCE_DIR}/gpu-runtime")
 endfunction()
 
 # tilewright_reuse_headers(NAME): a program that reads the precompiled header, which is built with -fPIC, not -fPIE.

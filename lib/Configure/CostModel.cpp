@@ -68,11 +68,10 @@ int64_t tilewright::multiprocessorsOf(TargetAttr target) {
 }
 
 int64_t tilewright::registerLimit(TargetAttr target, int64_t threads) {
-  constexpr int64_t kNamed = 255;
-  int64_t planned = target.getFact("registers", kNamed);
+  int64_t planned = target.getFact("registers", kNamedRegisters);
   // Drivers of other devices allocate registers as they see fit. A target of more than an
   // instruction can name sets no limit per multiprocessor.
-  return target.getBackend() == "nvvm" && planned <= kNamed
+  return target.getBackend() == "nvvm" && planned <= kNamedRegisters
              ? std::min(planned, registersEach(threads, chipOf(target)))
              : planned;
 }

@@ -416,7 +416,7 @@ static Refusal whyOverLimits(const TilePlan &plan, LoweringConfigAttr config,
   if (plan.subgroup <= 1)
     return {};
   // Of registers that move between roles the strategy has said what each needs.
-  int64_t named = target.getFact("registers", 255),
+  int64_t named = target.getFact("registers", kNamedRegisters),
           registers = config.getRegisters().empty() ? registerLimit(target, threads) : named;
   return over(Refused::Registers, "registers per thread", footprint.registers, registers,
               registers < named ? " for each of " + std::to_string(threads) : std::string());

@@ -10,6 +10,7 @@
 //     -> %oh, %ow = … of %m; tensor_copy %map[%n, %oh, %ow, %c] offsets[%r, %s] to …
 
 #include "ThreadCode.h"
+#include "core/tensor_map_limits.h"
 #include "tilewright/Dialect/Divisibility.h"
 #include "tilewright/Dialect/Rings.h"
 
@@ -115,10 +116,10 @@ static FailureOr<Boxes> boxesOf(TileCopyOp op) {
       return op.emitOpError() << "boxes lie in shared memory as they do in "
                               << source << ", rows behind one another";
     dense *= boxes.box[dim];
-    if (boxes.box[dim] > 256)
-      return op.emitOpError()
-             << "box has " << boxes.box[dim]
-             << " elements along one dim; a tensor map takes 256";
+    if (boxes.box[dim] > tensor_map::kMaxBox)
+      return op.emitOpError() << "box has " << boxes.box[dim]
+                              << " elements along one dim; a tensor map takes "
+                              << tensor_map::kMaxBox;
   }
   // Rows are as wide as the swizzle.
   layout::Swizzle swizzle =

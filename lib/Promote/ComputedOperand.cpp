@@ -13,6 +13,7 @@
 
 #include "ComputedOperand.h"
 
+#include "core/tensor_map_limits.h"
 #include "tilewright/Dialect/Divisibility.h"
 #include "tilewright/Dialect/Padding.h"
 #include "tilewright/Dialect/Rings.h"
@@ -70,8 +71,7 @@ static int64_t findRowsTogether(MmaOp product, vector::TransferReadOp read,
 /// in each step.
 static SmallVector<RingOperand> findBeside(func::FuncOp kernel, scf::ForOp loop,
                                           ArrayRef<vector::TransferReadOp> reads) {
-  constexpr int64_t kAlignment = 16, kTileBytes = 128, kMostBox = 256, kMostDims = 5;
-  auto bits = kernel->getAttrOfType<IntegerAttr>(kIndexBitsAttr);
+  constexpr int64_t kTileBytes = 128;
   SmallVector<RingOperand> operands;
   for (vector::TransferReadOp read : reads) {
     auto argument = dyn_cast<BlockArgument>(read.getBase());
@@ -80,15 +80,15 @@ static SmallVector<RingOperand> findBeside(func::FuncOp kernel, scf::ForOp loop,
              (index.getDefiningOp() && index.getDefiningOp()->getParentOp() == loop);
     });
     if (!argument || !isOfStep || read.getMask() || getPadding(argument) ||
-        (bits && bits.getInt() > 32))
+        getIndexBits(kernel) > 32)
       continue;
     auto memory = cast<MemRefType>(argument.getType());
     int64_t rank = memory.getRank(), bytes = memory.getElementTypeBitWidth() / 8;
     int64_t row = rank ? memory.getShape().back() : 0;
     if (ShapedType::isDynamic(row))
       row = promisedDivisor(kernel, operandNumber(argument), rank - 1);
-    if (rank < 2 || rank > kMostDims || !memory.getLayout().isIdentity() || !bytes ||
-        row * bytes % kAlignment)
+    if (rank < 2 || rank > int64_t(tensor_map::kMaxDims) || !memory.getLayout().isIdentity() ||
+        !bytes || !tensor_map::isAligned(row * bytes))
       continue;
     // The dims that the vector has, in memory's order.
     AffineMap dims = read.getPermutationMap();
@@ -104,7 +104,7 @@ static SmallVector<RingOperand> findBeside(func::FuncOp kernel, scf::ForOp loop,
       }
     if (found.empty() || found.back() != rank - 1 ||
         llvm::product_of(shape) * bytes % kTileBytes ||
-        llvm::any_of(shape, [](int64_t size) { return size > kMostBox; }))
+        llvm::any_of(shape, [](int64_t size) { return !tensor_map::isBoxExtent(size); }))
       continue;
     MLIRContext *context = kernel.getContext();
     RingOperand operand;

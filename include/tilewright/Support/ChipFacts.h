@@ -16,6 +16,9 @@
 
 namespace tilewright {
 
+/// Registers of a thread that an instruction can name.
+inline constexpr int64_t kNamedRegisters = 255;
+
 /// All cycles are of a multiprocessor's clock, all rates per multiprocessor and cycle
 /// unless said otherwise.
 struct ChipFacts {

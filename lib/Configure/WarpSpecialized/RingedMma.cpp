@@ -16,6 +16,7 @@
 #include "Enumerate.h"
 #include "WarpSpecialized.h"
 #include "WarpgroupRegisters.h"
+#include "core/tensor_map_limits.h"
 #include "tilewright/Dialect/Rings.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -24,7 +25,7 @@ using namespace mlir;
 using namespace tilewright;
 
 static int64_t warpsOf(LoweringConfigAttr config, unsigned loop) {
-  return loop < config.getWarps().size() ? config.getWarps()[loop] : 1;
+  return entry(config.getWarps(), loop, 1);
 }
 
 int64_t tilewright::copyThreadsOf(LoweringConfigAttr config) {
@@ -66,7 +67,6 @@ static bool isOfBoxes(int64_t extent, int64_t warps, int64_t bytes) {
 Refusal RingedMma::checkTiles(const KernelInfo &info, LoweringConfigAttr config,
                               const MatrixInstruction &instruction, const MatrixLoops &loops,
                               TargetAttr target) const {
-  constexpr int64_t kMostRegisters = 255;
   StringRef name = config.getMma().getValue();
   const Contraction &product = *info.getContraction(info.getRoot());
   if (Refusal why = whyNotOneProduct(info, config, loops, product))
@@ -95,10 +95,11 @@ Refusal RingedMma::checkTiles(const KernelInfo &info, LoweringConfigAttr config,
                                               Twine(loop) +
                                               " is no multiple of the instruction's " +
                                               Twine(size) + " times " + Twine(warps) + " warps");
-    if (block > 256)
+    if (block > tensor_map::kMaxBox)
       return refuse(Refused::TileSize,
                     "the tile has " + Twine(block) +
-                        " rows or columns; boxes of a tensor map have at most 256");
+                        " rows or columns; boxes of a tensor map have at most " +
+                        Twine(tensor_map::kMaxBox));
     int64_t bytes = instruction.operandBits() / 8;
     if (!sumsAlongMemory(info, number, loops) &&
         (block * bytes % 32 || !isOfBoxes(block, warps, bytes)))
@@ -127,7 +128,7 @@ Refusal RingedMma::checkTiles(const KernelInfo &info, LoweringConfigAttr config,
     return why;
   if (Refusal why = whyNotClustered(info, config, loops))
     return why;
-  int64_t most = std::min(kMostRegisters, registersEach(threads));
+  int64_t most = registersEach(threads);
   sums /= 32;
   if (instruction.accumulator.isF16())
     sums /= 2;
@@ -172,11 +173,10 @@ std::vector<LoweringConfigAttr> RingedMma::enumerate(const KernelInfo &info,
         for (int64_t stages : {4, 3, 5, 2})
           for (bool persistent : {true, false})
             configs.push_back(LoweringConfigAttr::get(
-                info.getRoot()->getContext(), Strategy::WarpSpecialized, block, warps, {},
-                stages, promote, name, info.getSplits(),
-                rasterOf(info, m, n, rows, columns), {}, persistent, {},
-                /*tma_store=*/false, /*two_level_sums=*/false, /*stream_k=*/0,
-                /*producer=*/true, /*tma_copy=*/true));
+                                  info.getRoot()->getContext(), Strategy::WarpSpecialized,
+                                  block, warps, {}, stages, promote, name,
+                                  info.getSplits(), rasterOf(info, m, n, rows, columns))
+                                  .withPersistent(persistent));
       }
     // The first of the target's instructions of these types is the largest.
     break;

@@ -13,13 +13,12 @@ using namespace tilewright;
 
 int64_t tilewright::registersEach(int64_t threads) {
   // The first architecture with such engines; all that follow have as many.
-  return registersEach(threads, chipOfArchitecture(90));
+  return std::min(kNamedRegisters, registersEach(threads, chipOfArchitecture(90)));
 }
 
 /// What each thread of a block starts with that has `copyThreads` beside the consumers.
 static int64_t registersAtStart(int64_t groups, int64_t copyThreads = kCopyThreads) {
-  int64_t threads = groups * 128 + copyThreads;
-  return std::min<int64_t>(255, registersEach(threads));
+  return registersEach(groups * 128 + copyThreads);
 }
 
 Refusal tilewright::whyNotEnoughRegisters(LoweringConfigAttr config, int64_t groups, int64_t held,

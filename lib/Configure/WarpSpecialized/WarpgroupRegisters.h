@@ -16,8 +16,8 @@ inline constexpr int64_t kCopyThreads = 128;
 /// What a thread needs beside its sums.
 inline constexpr int64_t kBesideSums = 40;
 
-/// What each of so many threads has of a multiprocessor's registers, on chips whose copy
-/// engines fill rings.
+/// What each of so many threads has of a multiprocessor's registers, and can name, on chips
+/// whose copy engines fill rings.
 int64_t registersEach(int64_t threads);
 
 /// Why the threads of `groups` consumer warpgroups, each with `held` registers of what

@@ -21,6 +21,7 @@
 #include "WarpSpecialized.h"
 #include "TensorMaps.h"
 #include "WarpgroupRegisters.h"
+#include "core/tensor_map_limits.h"
 #include "tilewright/Dialect/MatrixInstruction.h"
 #include "tilewright/Dialect/Packed.h"
 #include "tilewright/Dialect/UserNames.h"
@@ -29,10 +30,6 @@
 
 using namespace mlir;
 using namespace tilewright;
-
-static int64_t entryOf(ArrayRef<int64_t> values, unsigned loop) {
-  return loop < values.size() ? values[loop] : 1;
-}
 
 OpOperand *tilewright::copiedOperand(const KernelInfo &info, unsigned number,
                                      const Contraction &product,
@@ -232,9 +229,9 @@ Refusal Warpgroups::checkTiles(const KernelInfo &info, LoweringConfigAttr config
                           : whyNotCopied(info, config, number, loops, product))
       return why;
 
-  int64_t warps = entryOf(config.getWarps(), loops.m), groups = warps / 4;
+  int64_t warps = entry(config.getWarps(), loops.m, 1), groups = warps / 4;
   for (unsigned loop = 0; loop < info.getNumConfigLoops(); ++loop)
-    if (loop != loops.m && entryOf(config.getWarps(), loop) != 1)
+    if (loop != loops.m && entry(config.getWarps(), loop, 1) != 1)
       return refuse(Refused::Config, "warpgroups lie along the rows, or the columns of swapped "
                                      "operands, and not along loop " +
                                          Twine(loop) + " beside loop " + Twine(loops.m));
@@ -252,10 +249,11 @@ Refusal Warpgroups::checkTiles(const KernelInfo &info, LoweringConfigAttr config
                                             Twine(k) + " is no multiple of '" +
                                             config.getMma().getValue() + "' on " + Twine(groups) +
                                             " warpgroups along the rows");
-  if (m > 256 || n > 256)
+  if (std::max(m, n) > tensor_map::kMaxBox)
     return refuse(Refused::TileSize,
                   "the tile has " + Twine(std::max(m, n)) +
-                      " rows or columns; boxes of a tensor map have at most 256");
+                      " rows or columns; boxes of a tensor map have at most " +
+                      Twine(tensor_map::kMaxBox));
   if (!isChained && !llvm::is_contained({32, 64, 128}, k * bytes))
     return refuse(Refused::Indivisible,
                   "a step along the sum has " + Twine(k * bytes) +
@@ -383,11 +381,11 @@ static void enumerateOriented(const KernelInfo &info, ArrayAttr names,
       for (bool twoLevels : levelsOf(info, *instruction))
         for (int64_t stages : {4, 6, 5, 3, 2, 8}) {
           auto plain = LoweringConfigAttr::get(
-              context, Strategy::WarpSpecialized, block, warps, {}, stages, promote, name,
-              info.getSplits(), rasterOf(info, m, n, rows, instruction->n),
-              registersOf(groups), /*persistent=*/false, {},
-              /*tma_store=*/false, twoLevels, /*stream_k=*/0,
-              /*producer=*/true, /*tma_copy=*/true);
+                           context, Strategy::WarpSpecialized, block, warps, {}, stages,
+                           promote, name, info.getSplits(),
+                           rasterOf(info, m, n, rows, instruction->n))
+                           .withRegisters(registersOf(groups))
+                           .withTwoLevelSums(twoLevels);
           llvm::append_range(configs, withTechniques(info, plain, /*each=*/stages == 4));
           llvm::append_range(configs, withClusterSums(info, plain));
         }

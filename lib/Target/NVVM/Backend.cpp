@@ -9,6 +9,7 @@
 #include "Instructions.h"
 
 #include "tilewright/Dialect/GreedyRewrite.h"
+#include "tilewright/Support/ChipFacts.h"
 #include "tilewright/Target/NVVM/Passes.h"
 #include "tilewright/Target/Passes.h"
 #include "tilewright/Target/Target.h"
@@ -151,7 +152,8 @@ public:
       target.required["sm_family"] = chip->chip.sm / 10;
     target.required["ptx"] = chip->getPTX();
     target.variants.push_back({makeTarget(context, target.name, *chip,
-                                          registers->value_or(255), *multiprocessors),
+                                          registers->value_or(kNamedRegisters),
+                                          *multiprocessors),
                                true, ""});
     return target;
   }

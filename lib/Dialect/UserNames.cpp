@@ -44,12 +44,12 @@ StringRef tilewright::nameOp(Operation *op) {
   return written.empty() ? op->getName().getStringRef() : written;
 }
 
-std::string tilewright::nameOpAndLine(Operation *op) {
-  std::string name = nameOp(op).str();
-  if (auto line = op->getLoc()->findInstanceOf<FileLineColLoc>())
-    name += " (line " + std::to_string(line.getLine()) + ")";
-  return name;
+std::string tilewright::addLine(StringRef name, Operation *op) {
+  auto loc = op->getLoc()->findInstanceOf<FileLineColLoc>();
+  return loc ? (name + " (line " + Twine(loc.getLine()) + ")").str() : name.str();
 }
+
+std::string tilewright::nameOpAndLine(Operation *op) { return addLine(nameOp(op), op); }
 
 StringRef tilewright::getWrittenName(Value value) {
   while (Operation *op = value.getDefiningOp()) {

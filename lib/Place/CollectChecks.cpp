@@ -162,21 +162,15 @@ static void joinSizes(DimClasses &classes, tensor::EmptyOp op) {
 
 /// "linalg.matmul (line 12)": what the kernel is, and where it was written.
 static std::string describe(func::FuncOp kernel) {
-  auto withLine = [](std::string text, Operation *op) {
-    if (auto loc = op->getLoc()->findInstanceOf<FileLineColLoc>())
-      text += llvm::formatv(" (line {0})", loc.getLine());
-    return text;
-  };
   auto attentions = kernel.getBody().front().getOps<AttentionOp>();
   if (!attentions.empty())
-    return withLine("attention", *attentions.begin());
+    return addLine("attention", *attentions.begin());
   if (Operation *irregular = findIrregular(kernel)) {
     // What the user wrote of a product is another op.
     bool isGemm = isa<GemmOp>(irregular) && !getWrittenOp(irregular->getLoc()).empty();
-    return withLine((isGemm ? getWrittenOp(irregular->getLoc())
-                            : irregular->getName().stripDialect())
-                        .str(),
-                    irregular);
+    return addLine(isGemm ? getWrittenOp(irregular->getLoc())
+                          : irregular->getName().stripDialect(),
+                   irregular);
   }
   linalg::LinalgOp root;
   kernel.walk([&](linalg::LinalgOp op) {
@@ -189,8 +183,7 @@ static std::string describe(func::FuncOp kernel) {
   static constexpr StringLiteral names[] = {"elementwise op", "reduction",
                                             "matmul"};
   StringRef written = getWrittenOp(root->getLoc());
-  return withLine(written.empty() ? names[unsigned(classify(root))].str() : written.str(),
-                  root);
+  return addLine(written.empty() ? StringRef(names[unsigned(classify(root))]) : written, root);
 }
 
 FailureOr<SmallVector<DimCheck>>

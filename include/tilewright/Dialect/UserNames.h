@@ -35,6 +35,9 @@ llvm::StringRef nameOp(mlir::Operation *op);
 /// The same and where it was written: "linalg.matmul (line 12)".
 std::string nameOpAndLine(mlir::Operation *op);
 
+/// `name`, what the user knows `op` by, and where it was written: "attention (line 12)".
+std::string addLine(llvm::StringRef name, mlir::Operation *op);
+
 /// What the user calls `value`, "%x", through casts, slices and reshapes; empty
 /// where unknown.
 llvm::StringRef getWrittenName(mlir::Value value);

@@ -146,10 +146,8 @@ struct FromElementsLowering : OpConversionPattern<tensor::FromElementsOp> {
 /// "tensor.cast: dim 0 is not what was promised", or, of a cast that another op needs,
 /// "linalg.matmul (line 4): dim 0 of %c is not what was promised".
 static std::string nameCast(tensor::CastOp op, int64_t dim) {
-  std::string text = nameOp(op).str();
-  bool isWritten = text == tensor::CastOp::getOperationName();
-  if (auto loc = op->getLoc()->findInstanceOf<FileLineColLoc>(); loc && !isWritten)
-    text += " (line " + std::to_string(loc.getLine()) + ")";
+  bool isWritten = nameOp(op) == tensor::CastOp::getOperationName();
+  std::string text = isWritten ? nameOp(op).str() : nameOpAndLine(op);
   text += ": dim " + std::to_string(dim);
   if (StringRef name = getWrittenName(op.getSource()); !isWritten && !name.empty())
     text += " of " + name.str();

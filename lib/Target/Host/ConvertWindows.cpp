@@ -9,6 +9,7 @@
 #include "tilewright/Target/Host/HostCalls.h"
 
 #include "tilewright/Dialect/Tilewright.h"
+#include "tilewright/Dialect/UserNames.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -60,9 +61,6 @@ struct Im2colLowering : OpConversionPattern<Im2colOp> {
     SmallVector<int64_t> steps;
     for (int64_t dim = 0; dim < op.getSourceType().getRank(); ++dim)
       llvm::append_range(steps, op.getSteps(dim));
-    std::string what = "op with windows";
-    if (auto line = loc->findInstanceOf<FileLineColLoc>())
-      what += " (line " + std::to_string(line.getLine()) + ")";
     rewriter.replaceOp(
         op, callSupport(rewriter, loc, "twh_im2col", getPointer(rewriter),
                         {getCallContext(op), adaptor.getSource(),
@@ -71,7 +69,7 @@ struct Im2colLowering : OpConversionPattern<Im2colOp> {
                                     adaptor.getSizes()),
                          createI32(rewriter, loc, op.getSourceType().getRank()),
                          createDims(rewriter, loc, steps, {}),
-                         createString(rewriter, loc, what)}));
+                         createString(rewriter, loc, addLine("op with windows", op))}));
     return success();
   }
 };
@@ -83,9 +81,6 @@ struct PadLowering : OpConversionPattern<tensor::PadOp> {
   matchAndRewrite(tensor::PadOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
-    std::string what = "tensor.pad";
-    if (auto line = loc->findInstanceOf<FileLineColLoc>())
-      what += " (line " + std::to_string(line.getLine()) + ")";
     rewriter.replaceOp(
         op, callSupport(rewriter, loc, "twh_pad", getPointer(rewriter),
                         {getCallContext(op), adaptor.getSource(),
@@ -94,7 +89,7 @@ struct PadLowering : OpConversionPattern<tensor::PadOp> {
                                     adaptor.getLow()),
                          createDims(rewriter, loc, op.getStaticHigh(),
                                     adaptor.getHigh()),
-                         createString(rewriter, loc, what)}));
+                         createString(rewriter, loc, addLine("tensor.pad", op))}));
     return success();
   }
 };

@@ -6,6 +6,7 @@
 #include "input.h"
 
 #include "core/dtype.h"
+#include "core/split_mix64.h"
 #include "files.h"
 #include "npy.h"
 #include "number_formats.h"
@@ -19,16 +20,9 @@ namespace tilewright::run {
 
 namespace {
 
-// Steele, Lea, Flood: Fast splittable pseudorandom number generators (2014).
-class SplitMix64 {
+class RandomSource : public SplitMix64 {
 public:
-  explicit SplitMix64(uint64_t seed) : state(seed) {}
-  uint64_t next() {
-    uint64_t z = (state += 0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
-  }
+  using SplitMix64::SplitMix64;
   /// In (0, 1).
   double uniform() { return (double(next() >> 12) + 0.5) * 0x1p-52; }
   /// From 0 to count - 1; count 0 means 2^64. The bias is below 2^-40 for
@@ -36,9 +30,6 @@ public:
   uint64_t below(uint64_t count) {
     return count ? uint64_t((unsigned __int128)(next()) * count >> 64) : next();
   }
-
-private:
-  uint64_t state;
 };
 
 int64_t parseInteger(const std::string &text, const std::string &what) {
@@ -119,7 +110,7 @@ void fillRandom(HostTensor &tensor, const std::vector<std::string> &parts,
       throw RunError(what + ": '" + parts[2] +
                      "' is no standard deviation, a number from 0");
   }
-  SplitMix64 source(seed);
+  RandomSource source(seed);
   int64_t count = tensor.elements();
   for (int64_t i = 0; i < count; i += 2) {
     // Box-Muller: two normal values from two uniform ones.
@@ -147,7 +138,7 @@ void fillIntegers(HostTensor &tensor, const std::vector<std::string> &parts,
   uint64_t seed = parts.size() == 4
                       ? static_cast<uint64_t>(parseInteger(parts[3], what))
                       : index;
-  SplitMix64 source(seed);
+  RandomSource source(seed);
   uint64_t count = uint64_t(high) - uint64_t(low) + 1;
   for (int64_t i = 0, n = tensor.elements(); i < n; ++i) {
     int64_t value = static_cast<int64_t>(uint64_t(low) + source.below(count));

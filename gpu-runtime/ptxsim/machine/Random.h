@@ -1,28 +1,19 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// splitmix64: small, and the same everywhere.
+// The order in which simulated hardware does what may be done in any order.
 
 #ifndef TILEWRIGHT_PTXSIM_MACHINE_RANDOM_H
 #define TILEWRIGHT_PTXSIM_MACHINE_RANDOM_H
 
-#include <cstdint>
+#include "core/split_mix64.h"
 
 namespace tilewright::ptxsim {
 
-class Random {
+class Random : public SplitMix64 {
 public:
-  explicit Random(uint64_t seed) : state(seed) {}
-  uint64_t next() {
-    uint64_t z = (state += 0x9e3779b97f4a7c15ull);
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebull;
-    return z ^ z >> 31;
-  }
+  using SplitMix64::SplitMix64;
   uint64_t below(uint64_t bound) { return next() % bound; }
-
-private:
-  uint64_t state;
 };
 
 } // namespace tilewright::ptxsim

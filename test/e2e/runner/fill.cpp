@@ -5,6 +5,7 @@
 
 #include "fill.h"
 
+#include "core/split_mix64.h"
 #include "input.h"
 #include "number_formats.h"
 
@@ -17,15 +18,8 @@ using run::RunError;
 
 namespace {
 
-uint64_t splitmix64(uint64_t x) {
-  x += 0x9e3779b97f4a7c15u;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
-
 double fraction(uint64_t seed, uint64_t i, unsigned bits) {
-  uint64_t top = splitmix64((seed << 32) + i) >> (64 - bits);
+  uint64_t top = SplitMix64((seed << 32) + i).next() >> (64 - bits);
   return std::ldexp(static_cast<double>(top), -static_cast<int>(bits));
 }
 

@@ -43,7 +43,6 @@ public:
   std::string_view takePrefix(std::string_view prefix);
   /// What nobody has taken yet, in order.
   const std::vector<std::string_view> &remaining() const { return left; }
-  size_t modifiersLeft() const { return left.size(); }
 
   size_t operandCount() const { return syntax.operands.size(); }
   const Operand &operand(size_t index) const { return syntax.operands[index]; }

@@ -122,7 +122,6 @@ struct NamedBarrier {
   /// Threads to wait for; 0 means all threads of the block that have not exited.
   uint32_t expected = 0;
   uint32_t arrived = 0;
-  uint32_t syncing = 0;
   bool active = false;
   bool aligned = false;
   uint32_t population = 0;

@@ -118,8 +118,6 @@ struct Function {
   /// Indices into `variables`.
   std::vector<uint32_t> params;
   std::vector<uint32_t> returns;
-  /// Parameters declared as registers, when the function uses that style (unsupported by the machine).
-  bool hasRegisterParams = false;
   /// A deque, so that names stay where they are while the body is parsed.
   std::deque<Variable> variables;
   std::vector<RegisterInfo> registers;
@@ -144,7 +142,6 @@ struct Module {
   /// `.target sm_NN` with its suffix ('a', 'f' or 0).
   unsigned target = 0;
   char targetSuffix = 0;
-  unsigned addressSize = 64;
   std::vector<Variable> variables;
   std::vector<std::unique_ptr<Function>> functions;
   std::map<std::string, uint32_t, std::less<>> variableIndex;

@@ -73,7 +73,6 @@ private:
   bool parseInitializer(Variable &variable, unsigned elementBytes);
   bool parseInitializerValue(Variable &variable, unsigned elementBytes, uint64_t &at);
   bool parseConstant(int64_t &value);
-  bool addModuleVariables(std::vector<Variable> variables, size_t line);
   bool parseFunction(bool isEntry, const Linkage &linkage);
   bool parseParameterList(Function &function, std::vector<uint32_t> &params);
   bool parsePerformanceDirectives(Function &function);

@@ -36,7 +36,8 @@ using namespace tilewright;
 using layout::Level;
 using layout::Mode;
 
-std::pair<int, int> tilewright::matrixDims(const DistributedLayout &opaque) {
+/// The dims of a block vector that are the rows and columns of its matrices.
+static std::pair<int, int> matrixDims(const DistributedLayout &opaque) {
   bool swapped = StringRef(opaque.opaqueName()).ends_with(kTransposedSuffix);
   return swapped ? std::pair(1, 0) : std::pair(0, 1);
 }

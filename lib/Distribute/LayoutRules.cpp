@@ -288,10 +288,10 @@ int64_t tilewright::contiguousBytes(const DistributedLayout &layout, int dim,
   return run * elementBytes;
 }
 
-/// The config's warps along the accumulator's dims, or an empty vector where it has
-/// none. Loops that a block runs one by one, those of a batch, are not among the
-/// product's.
-static SmallVector<int64_t> warpsPerDim(MmaOp op, LoweringConfigAttr config) {
+SmallVector<int64_t> tilewright::warpsPerDim(MmaOp op) {
+  LoweringConfigAttr config = getConfig(op);
+  if (!config)
+    return {};
   auto map = cast<AffineMapAttr>(op.getMaps()[2]).getValue();
   SmallVector<int64_t> perLoop(config.getWarps());
   ArrayRef<int64_t> block = config.getBlock();
@@ -351,10 +351,7 @@ FailureOr<DistributedLayout>
 tilewright::simtAccumulator(MmaOp op, const ThreadRange &threads) {
   auto type = cast<VectorType>(op.getAcc().getType());
   int64_t rank = type.getRank();
-  SmallVector<int64_t> left(type.getShape()), warps, elements(rank, 1);
-  LoweringConfigAttr config = getConfig(op);
-  if (config)
-    warps = warpsPerDim(op, config);
+  SmallVector<int64_t> left(type.getShape()), warps = warpsPerDim(op), elements(rank, 1);
   if (warps.empty())
     warps = spreadAll(threads.warps, left);
   else if (llvm::product_of(warps) != threads.warps)

@@ -84,6 +84,11 @@ mlir::FailureOr<DistributedLayout> halfOf(const DistributedLayout &interleaved);
 DistributedLayout reduceDims(const DistributedLayout &source,
                              mlir::ArrayRef<int64_t> dims);
 
+/// The warps that the config gives the dims of the product's accumulator; empty where it
+/// gives it none. Loops that a block runs one by one, those of a batch, are not among the
+/// product's.
+mlir::SmallVector<int64_t> warpsPerDim(MmaOp op);
+
 /// Accumulator layout of a matrix product by FMA: a register tile per thread,
 /// lanes and warps spread as the config says.
 mlir::FailureOr<DistributedLayout> simtAccumulator(MmaOp op,
@@ -100,9 +105,6 @@ mlir::FailureOr<DistributedLayout> warpgroupOperandA(MmaOp op,
 /// Opaque layouts are named after what they hold: a, b or acc, and this where
 /// the block vector's dims are those of the matrix in reverse.
 constexpr llvm::StringLiteral kTransposedSuffix = ".t";
-
-/// The dims of a block vector that are the rows and columns of its matrices.
-std::pair<int, int> matrixDims(const DistributedLayout &opaque);
 
 /// What one register of an opaque layout is in thread form.
 mlir::VectorType fragmentType(const DistributedLayout &opaque,

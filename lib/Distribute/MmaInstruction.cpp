@@ -69,28 +69,14 @@ static FailureOr<Shape> shapeOf(MmaOp op) {
 /// Warps along m and n: the config's, or as square as they fit where it says nothing of them.
 static FailureOr<std::pair<int64_t, int64_t>>
 warpGrid(MmaOp op, const Shape &shape, const MatrixInstruction &instruction, int64_t warps) {
-  auto func = op->getParentOfType<FunctionOpInterface>();
-  auto config = func ? func->getAttrOfType<LoweringConfigAttr>(kConfigAttr)
-                     : LoweringConfigAttr();
-  // Loops that a block runs one by one are not among the product's.
-  SmallVector<int64_t> warpsOf;
-  if (config && config.getWarps().size() == config.getBlock().size())
-    for (auto [count, block] :
-         llvm::zip_equal(config.getWarps(), config.getBlock()))
-      if (block != 1)
-        warpsOf.push_back(count);
-  AffineMap acc = cast<AffineMapAttr>(op.getMaps()[2]).getValue();
-  auto perLoop = [&](int dim) -> int64_t {
-    unsigned loop = cast<AffineDimExpr>(acc.getResult(dim)).getPosition();
-    return loop < warpsOf.size() ? warpsOf[loop] : 0;
-  };
-  int64_t m = perLoop(shape.cm), n = perLoop(shape.cn);
-  if (m * n == warps)
-    return std::pair(m, n);
-  if (m && n)
-    return op.emitOpError() << "has " << warps << " warps, but the lowering config has " << m
-                            << " x " << n << " of them";
-  m = 1;
+  if (SmallVector<int64_t> given = warpsPerDim(op); !given.empty()) {
+    auto grid = std::pair(given[shape.cm], given[shape.cn]);
+    if (grid.first * grid.second != warps)
+      return op.emitOpError() << "has " << warps << " warps, but the lowering config has "
+                              << grid.first << " x " << grid.second << " of them";
+    return grid;
+  }
+  int64_t m = 1;
   while (warps % (m * 2) == 0 && shape.m % (m * 2 * instruction.m) == 0 &&
          m * 2 * m * 2 <= warps * 2)
     m *= 2;

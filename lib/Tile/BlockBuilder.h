@@ -76,19 +76,29 @@ private:
       llvm::function_ref<mlir::FailureOr<llvm::SmallVector<mlir::Value>>(
           const Environment &, mlir::ValueRange)>;
 
+  // PlaceBlock.cpp
   mlir::OpFoldResult getExtent(unsigned number);
   mlir::OpFoldResult tileSize(unsigned number, int64_t step,
                               mlir::OpFoldResult offset,
                               mlir::OpFoldResult end);
-  /// Fixes the parallel classes by tile ids; fills the tile counts.
+  /// The classes that blocks are spread over, in the order of tile ids: that of the root's
+  /// loops.
+  llvm::SmallVector<unsigned> spreadClasses(SharesAttr shares);
+  /// Tiles along each of them, and blocks along the class that those of a cluster share,
+  /// which joins `spread`, and that have parts of a sum; fills `tileCounts`.
+  llvm::SmallVector<mlir::Value> countTiles(llvm::SmallVectorImpl<unsigned> &spread);
   void setRaster(TileIdOp tile, int64_t raster, mlir::ArrayRef<unsigned> loops);
+  TileIdOp writeTileId(llvm::ArrayRef<mlir::Value> counts, llvm::ArrayRef<unsigned> spread,
+                       LoweringConfigAttr config, WorkItemOp item);
+  /// Fixes the parallel classes by tile ids.
   Environment placeBlock();
   /// Finds the part of a split loop that this block runs over.
   void placePart(const Environment &env);
   /// The same of a part that blocks share.
-  void placeShare(WorkItemOp item);
+  void placeShare(WorkItemOp item, Environment &env);
   /// The part of a sum, and the slice of its tile, that are the `block`th's of a cluster.
   void placeClusterPart(mlir::Value block, Environment &env);
+
   /// Of the root, which blocks of a cluster have parts of: this block's slice of the sum.
   mlir::FailureOr<llvm::SmallVector<mlir::Value>> writeSlice(const Environment &env);
 

@@ -1,15 +1,12 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Sizes are followed from the loops of each kernel's ops to dims of its
-// operands, and from there through host code to dims of the function's inputs:
-//
-//   matmul in a kernel on %a, %b          2 · dim(a, 0) · dim(b, 1) · dim(a, 1)
-//   dispatched on %x and %w[64, 32]       ["mul", 4096, ["dim", 0, 0]]
-//
-// A sum has one term per product of dims, however many kernels contribute.
+// What a function computes and moves, as sums over its kernels of products of sizes
+// (FollowSizes.h, SizeExpressions.h). A sum has one term per product of dims, however many
+// kernels contribute.
 
 #include "tilewright/Artifact/Work.h"
+#include "FollowSizes.h"
 
 #include "tilewright/Analysis/Reductions.h"
 #include "tilewright/Dialect/Attention.h"
@@ -19,139 +16,26 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/IRMapping.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/IR/SymbolTable.h"
-#include "llvm/ADT/MapVector.h"
-#include "llvm/Support/FormatVariadic.h"
-
-#include <map>
 
 using namespace mlir;
 using namespace tilewright;
-namespace json = llvm::json;
+using namespace tilewright::sizes;
 
-using Expr = std::optional<json::Value>;
-
-/// Beyond these an estimate is not worth its place in the manifest.
-static constexpr int kMaxDepth = 8;
-static constexpr size_t kMaxTerms = 64;
+/// An estimate of more is not worth its place in the manifest.
 static constexpr int kMaxCalls = 1000;
 
-static Expr apply(StringRef name, Expr left, Expr right) {
-  if (!left || !right)
-    return std::nullopt;
-  return json::Array{name, std::move(*left), std::move(*right)};
-}
-
-/// `apply` of what is not known only: numbers and sums with 0 are folded.
-static Expr fold(StringRef name, Expr left, Expr right) {
-  if (!left || !right)
-    return std::nullopt;
-  std::optional<int64_t> a = left->getAsInteger(), b = right->getAsInteger();
-  if (b == 0 && (name == "add" || name == "sub"))
-    return left;
-  if (a == 0 && name == "add")
-    return right;
-  if (a && b) {
-    int64_t value = 0;
-    bool overflows = false;
-    if (name == "add")
-      overflows = llvm::AddOverflow(*a, *b, value);
-    else if (name == "sub")
-      overflows = llvm::SubOverflow(*a, *b, value);
-    else if (name == "mul")
-      overflows = llvm::MulOverflow(*a, *b, value);
-    else if (name == "max")
-      value = std::max(*a, *b);
-    else
-      llvm_unreachable("is not folded");
-    return overflows ? Expr() : Expr(value);
-  }
-  return apply(name, std::move(left), std::move(right));
-}
-
 namespace {
-/// coefficient · factor · factor …
-struct Product {
-  int64_t coefficient = 1;
-  std::vector<json::Value> factors;
-  bool known = true;
-
-  void multiply(const Expr &factor) {
-    if (!factor) {
-      known = false;
-      return;
-    }
-    if (std::optional<int64_t> number = factor->getAsInteger())
-      known &= !llvm::MulOverflow(coefficient, *number, coefficient);
-    else
-      factors.push_back(*factor);
-  }
-};
-
-/// A sum of products, like ones joined.
-class Sum {
+class Estimator : SizeFollower {
 public:
-  void add(Product product) {
-    known &= product.known;
-    llvm::sort(product.factors, [](const json::Value &a, const json::Value &b) {
-      return text(a) < text(b);
-    });
-    std::string key;
-    for (const json::Value &factor : product.factors)
-      key += text(factor);
-    auto [it, isNew] = terms.insert({key, product});
-    if (!isNew)
-      known &= !llvm::AddOverflow(it->second.coefficient, product.coefficient,
-                                  it->second.coefficient);
-  }
-  void forget() { known = false; }
-
-  Expr take() {
-    if (!known || terms.size() > kMaxTerms)
-      return std::nullopt;
-    json::Array sum{"add"};
-    for (auto &[key, product] : terms) {
-      json::Array factors{"mul"};
-      if (product.coefficient != 1 || product.factors.empty())
-        factors.push_back(product.coefficient);
-      for (json::Value &factor : product.factors)
-        factors.push_back(std::move(factor));
-      sum.push_back(factors.size() == 2 ? std::move(factors[1])
-                                        : json::Value(std::move(factors)));
-    }
-    if (sum.size() == 1)
-      return 0;
-    return sum.size() == 2 ? std::move(sum[1]) : json::Value(std::move(sum));
-  }
-
-private:
-  static std::string text(const json::Value &value) {
-    return llvm::formatv("{0}", value);
-  }
-  bool known = true;
-  llvm::MapVector<std::string, Product, std::map<std::string, unsigned>> terms;
-};
-
-class Estimator {
-public:
-  explicit Estimator(func::FuncOp func) : func(func) {}
+  using SizeFollower::SizeFollower;
   FunctionWork run();
   /// `func` is a kernel.
   FunctionWork runKernel();
 
 private:
-  /// An index or integer of host code.
-  Expr scalar(Value value, int depth = 0);
-  /// Dim `d` of a tensor or memref, in host code or, by `operands`, a kernel.
-  Expr dim(Value value, int64_t d, int depth = 0);
-  Expr loopExtent(linalg::LinalgOp op, unsigned loop);
-  Expr loopExtent(AttentionOp op, unsigned loop);
-  Expr loopExtent(GemmOp op, unsigned loop);
   void multiplyPairs(AttentionOp op, Product &count);
   Product elements(Value value);
   void visit(Block &block, const Product &times);
@@ -161,19 +45,7 @@ private:
   Expr reduction(Value value);
   Expr bytes();
 
-  /// Where an argument of a kernel or of a called function comes from, as far out
-  /// as is known.
-  Value outermost(Value value) {
-    while (operands.contains(value))
-      value = operands.lookup(value);
-    return value;
-  }
-
-  func::FuncOp func;
   Sum flops;
-  /// Arguments of the kernel that is looked at, and of the functions that are being
-  /// called, -> operands of the dispatch and of the calls.
-  IRMapping operands;
   SmallVector<func::FuncOp> calling;
   int numCalls = 0;
 };
@@ -182,149 +54,6 @@ private:
 static func::FuncOp kernelOf(DispatchOp dispatch) {
   return SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
       dispatch, dispatch.getCalleeAttr());
-}
-
-Expr Estimator::scalar(Value value, int depth) {
-  APInt constant;
-  if (matchPattern(value, m_ConstantInt(&constant)))
-    return constant.getSExtValue();
-  if (depth > kMaxDepth)
-    return std::nullopt;
-  value = outermost(value);
-  auto of = [&](Value operand) { return scalar(operand, depth + 1); };
-  if (auto argument = dyn_cast<BlockArgument>(value)) {
-    if (argument.getOwner()->getParentOp() != func)
-      return std::nullopt;
-    int64_t number = 0;
-    for (unsigned i = 0; i < argument.getArgNumber(); ++i)
-      number += !isa<ShapedType>(func.getArgument(i).getType());
-    return json::Array{"scalar", number};
-  }
-  Operation *op = value.getDefiningOp();
-  if (isa<tensor::DimOp, memref::DimOp>(op)) {
-    APInt d;
-    if (!matchPattern(op->getOperand(1), m_ConstantInt(&d)))
-      return std::nullopt;
-    return dim(op->getOperand(0), d.getSExtValue(), depth + 1);
-  }
-  StringRef name = llvm::TypeSwitch<Operation *, StringRef>(op)
-                       .Case([](arith::AddIOp) { return "add"; })
-                       .Case([](arith::SubIOp) { return "sub"; })
-                       .Case([](arith::MulIOp) { return "mul"; })
-                       .Case([](arith::MinSIOp) { return "min"; })
-                       .Case([](arith::MaxSIOp) { return "max"; })
-                       .Case([](arith::FloorDivSIOp) { return "floordiv"; })
-                       .Case([](arith::CeilDivSIOp) { return "ceildiv"; })
-                       .Default([](Operation *) { return ""; });
-  if (!name.empty())
-    return apply(name, of(op->getOperand(0)), of(op->getOperand(1)));
-  if (isa<arith::IndexCastOp>(op))
-    return of(op->getOperand(0));
-  return std::nullopt;
-}
-
-/// Kernels count their tensors, which scalars may stand between.
-static int64_t tensorNumber(BlockArgument argument) {
-  return llvm::count_if(
-      argument.getOwner()->getArguments().take_front(argument.getArgNumber()),
-      [](BlockArgument other) { return isa<ShapedType>(other.getType()); });
-}
-
-Expr Estimator::dim(Value value, int64_t d, int depth) {
-  auto type = dyn_cast<ShapedType>(value.getType());
-  if (!type || !type.hasRank() || d < 0 || d >= type.getRank() ||
-      depth > kMaxDepth)
-    return std::nullopt;
-  if (!type.isDynamicDim(d))
-    return type.getDimSize(d);
-  value = outermost(value);
-  auto size = [&](OpFoldResult size) -> Expr {
-    if (std::optional<int64_t> known = getConstantIntValue(size))
-      return *known;
-    return scalar(cast<Value>(size), depth + 1);
-  };
-  if (auto argument = dyn_cast<BlockArgument>(value)) {
-    Operation *parent = argument.getOwner()->getParentOp();
-    if (parent == func)
-      return json::Array{"dim",
-                         isKernel(func) ? tensorNumber(argument)
-                                        : int64_t(argument.getArgNumber()),
-                         d};
-    auto loop = dyn_cast<scf::ForOp>(parent);
-    return loop && argument.getArgNumber()
-               ? dim(loop.getInitArgs()[argument.getArgNumber() - 1], d, depth + 1)
-               : std::nullopt;
-  }
-  auto number = cast<OpResult>(value).getResultNumber();
-  return llvm::TypeSwitch<Operation *, Expr>(value.getDefiningOp())
-      .Case([&](tensor::EmptyOp op) { return size(op.getMixedSizes()[d]); })
-      .Case([&](Im2colOp op) { return size(op.getSizes()[type.getDynamicDimIndex(d)]); })
-      .Case([&](tensor::ExtractSliceOp op) -> Expr {
-        llvm::SmallBitVector dropped = op.getDroppedDims();
-        for (auto [source, extent] : llvm::enumerate(op.getMixedSizes()))
-          if (!dropped.test(source) && d-- == 0)
-            return size(extent);
-        return std::nullopt;
-      })
-      .Case([&](tensor::ExpandShapeOp op) {
-        return size(op.getMixedOutputShape()[d]);
-      })
-      .Case([&](tensor::CollapseShapeOp op) {
-        Expr product = 1;
-        // A name of its own: a range of part of a temporary outlives it.
-        ReassociationIndices joined = op.getReassociationIndices()[d];
-        for (int64_t source : joined)
-          product = apply("mul", std::move(product),
-                          dim(op.getSrc(), source, depth + 1));
-        return product;
-      })
-      .Case([&](tensor::PadOp op) -> Expr {
-        return apply("add", apply("add", dim(op.getSource(), d, depth + 1),
-                                  size(op.getMixedLowPad()[d])),
-                     size(op.getMixedHighPad()[d]));
-      })
-      .Case([&](DispatchOp op) { return dim(op.getOuts()[number], d, depth + 1); })
-      .Case([&](scf::ForOp op) { return dim(op.getInitArgs()[number], d, depth + 1); })
-      .Case([&](tensor::InsertSliceOp op) { return dim(op.getDest(), d, depth + 1); })
-      .Case([&](linalg::LinalgOp op) {
-        return dim(op.getDpsInitOperand(number)->get(), d, depth + 1);
-      })
-      .Case<tensor::CastOp, bufferization::ToTensorOp>(
-          [&](Operation *op) { return dim(op->getOperand(0), d, depth + 1); })
-      .Default([](Operation *) -> Expr { return std::nullopt; });
-}
-
-Expr Estimator::loopExtent(linalg::LinalgOp op, unsigned loop) {
-  Expr found;
-  for (OpOperand &operand : op->getOpOperands())
-    for (auto [d, result] :
-         llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults())) {
-      auto expr = dyn_cast<AffineDimExpr>(result);
-      if (!expr || expr.getPosition() != loop)
-        continue;
-      Expr extent = dim(operand.get(), d);
-      if (extent && (!found || extent->getAsInteger()))
-        found = std::move(extent);
-    }
-  return found;
-}
-
-Expr Estimator::loopExtent(GemmOp op, unsigned loop) {
-  for (auto [operand, map] :
-       llvm::zip_equal(op->getOperands(), op.getMaps().getAsValueRange<AffineMapAttr>()))
-    if (auto d = map.getResultPosition(getAffineDimExpr(loop, op.getContext())))
-      return dim(operand, *d);
-  return std::nullopt;
-}
-
-Expr Estimator::loopExtent(AttentionOp op, unsigned loop) {
-  if (int64_t extent = op.getLoopExtents()[loop]; ShapedType::isStatic(extent))
-    return Expr(extent);
-  auto [operand, d] = op.getOperandOfLoop(loop);
-  if (!operand)
-    return std::nullopt;
-  int64_t steps = op.getStepsOfLoop(loop);
-  return steps == 1 ? dim(operand, d) : apply("mul", dim(operand, d), Expr(steps));
 }
 
 /// `count` times the pairs of a query i and a key j, I and J of them, that `causal` and `window` let

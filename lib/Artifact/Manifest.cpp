@@ -221,12 +221,8 @@ static json::Object describeTensorMap(TensorMapAttr map) {
   return result;
 }
 
-FailureOr<json::Object>
-tilewright::describeVariant(func::FuncOp kernel, StringRef entry,
-                            const json::Value &guard) {
-  auto launch = kernel->getAttrOfType<LaunchAttr>(kLaunchAttr);
-  if (!launch)
-    return kernel.emitError() << "kernel has no '" << kLaunchAttr << "'";
+/// Blocks along x, y and z: tiles, rounded up to clusters.
+static json::Array describeGrid(func::FuncOp kernel, LaunchAttr launch) {
   json::Array product{"mul"};
   int64_t cluster = llvm::product_of(launch.getCluster());
   for (auto [loop, expr] : llvm::enumerate(launch.getTiles().getValue().getResults())) {
@@ -247,102 +243,111 @@ tilewright::describeVariant(func::FuncOp kernel, StringRef entry,
   }
   if (cluster > 1)
     total = json::Array{"mul", std::move(total), cluster};
-  json::Array grid{total, 1, 1};
   TargetAttr target = getTarget(kernel);
   int64_t widest = target ? target.getFact("max_grid_x", INT32_MAX) : INT32_MAX;
-  if (widest < INT32_MAX) {
-    json::Value width = json::Array{"min", total, widest};
-    grid = json::Array{width,
-            json::Array{"ceildiv", total, json::Array{"max", width, 1}}, 1};
+  if (widest == INT32_MAX)
+    return json::Array{total, 1, 1};
+  json::Value width = json::Array{"min", total, widest};
+  return json::Array{width, json::Array{"ceildiv", total, json::Array{"max", width, 1}}, 1};
+}
+
+/// Scalars of the block form, which has none yet: its back end appends the dynamic dims and
+/// strides and the offsets, as distribute does, and those of the host.
+static void addBlockScalars(func::FuncOp kernel, ArrayRef<Type> hostScalars,
+                            json::Array &params) {
+  for (auto [number, type] : llvm::enumerate(llvm::make_filter_range(
+           kernel.getArgumentTypes(), [](Type type) { return isa<ShapedType>(type); }))) {
+    int64_t operand = number;
+    auto add = [&](json::Array value) {
+      params.push_back(json::Object{{"scalar", "i64"}, {"value", std::move(value)}});
+    };
+    for (auto [dim, size] : llvm::enumerate(cast<ShapedType>(type).getShape()))
+      if (ShapedType::isDynamic(size))
+        add(json::Array{"dim", operand, int64_t(dim)});
+    StridedLayoutAttr view = getView(kernel, operand);
+    if (!view)
+      continue;
+    for (auto [dim, stride] : llvm::enumerate(view.getStrides()))
+      if (ShapedType::isDynamic(stride))
+        add(json::Array{"stride", operand, int64_t(dim)});
+    add(json::Array{"offset", operand});
   }
-  // Buffers, then scalars. Host scalars are counted in the order of arguments.
+  for (auto [number, type] : llvm::enumerate(hostScalars))
+    params.push_back(
+        json::Object{{"scalar", type.isIndex() ? "i64" : manifestDType(type)},
+                     {"value", json::Array{"scalar", int64_t(number)}}});
+}
+
+/// The scalar that means `meaning`; `type` is that of a host scalar in its place, or null.
+static FailureOr<json::Object> describeScalar(func::FuncOp kernel, Attribute meaning,
+                                              Type type) {
+  StringRef index = getIndexBits(kernel) == 64 ? "i64" : "i32";
+  auto ofIndex = [&](json::Value value) {
+    return json::Object{{"scalar", index}, {"value", std::move(value)}};
+  };
+  if (auto dim = dyn_cast<DimAttr>(meaning))
+    return ofIndex(dimExpression(kernel, dim.getOperand(), dim.getDim()));
+  if (auto places = dyn_cast<PlacesAttr>(meaning))
+    return ofIndex(placesExpression(kernel, places.getOperand(), places.getDim()));
+  if (auto stride = dyn_cast<StrideAttr>(meaning))
+    return ofIndex(json::Array{"stride", stride.getOperand(), stride.getDim()});
+  if (auto offset = dyn_cast<OffsetAttr>(meaning))
+    return ofIndex(json::Array{"offset", offset.getOperand()});
+  auto host = dyn_cast<HostScalarAttr>(meaning);
+  if (!host || !type)
+    return kernel.emitError() << "scalar " << meaning << " has no meaning";
+  // What is narrower travels in the low bits of an i32.
+  StringRef passed = type.isIndex() ? index
+                     : type.isIntOrFloat() && type.getIntOrFloatBitWidth() < 32
+                         ? "i32"
+                         : manifestDType(type);
+  return json::Object{{"scalar", passed}, {"value", json::Array{"scalar", host.getNumber()}}};
+}
+
+/// Buffers, then scalars, then tensor maps. Host scalars are counted in the order of
+/// arguments.
+static FailureOr<json::Array> describeParams(func::FuncOp kernel) {
   json::Array params;
-  int64_t buffers = 0, scalar = 0;
-  SmallVector<Type> scalarTypes;
+  int64_t buffers = 0;
+  SmallVector<Type> hostScalars;
   for (Type type : kernel.getArgumentTypes())
     if (isa<ShapedType>(type))
       params.push_back(json::Object{{"buffer", buffers++}});
     else if (!isa<TensorMapType>(type))
-      scalarTypes.push_back(type);
-  // The block form has no scalars yet: its back end appends the dynamic dims and
-  // strides and the offsets, as distribute does.
-  if (!kernel->hasAttr(kScalarsAttr)) {
-    for (auto [number, type] : llvm::enumerate(llvm::make_filter_range(
-             kernel.getArgumentTypes(), [](Type type) { return isa<ShapedType>(type); }))) {
-      int64_t operand = number;
-      auto add = [&](json::Array value) {
-        params.push_back(
-            json::Object{{"scalar", "i64"}, {"value", std::move(value)}});
-      };
-      for (auto [dim, size] : llvm::enumerate(cast<ShapedType>(type).getShape()))
-        if (ShapedType::isDynamic(size))
-          add(json::Array{"dim", operand, int64_t(dim)});
-      StridedLayoutAttr view = getView(kernel, operand);
-      if (!view)
-        continue;
-      for (auto [dim, stride] : llvm::enumerate(view.getStrides()))
-        if (ShapedType::isDynamic(stride))
-          add(json::Array{"stride", operand, int64_t(dim)});
-      add(json::Array{"offset", operand});
-    }
-    for (auto [number, type] : llvm::enumerate(scalarTypes))
-      params.push_back(json::Object{
-          {"scalar", type.isIndex() ? "i64" : manifestDType(type)},
-          {"value", json::Array{"scalar", int64_t(number)}}});
-  }
-  StringRef index = getIndexBits(kernel) == 64 ? "i64" : "i32";
-  if (auto scalars = kernel->getAttrOfType<ArrayAttr>(kScalarsAttr))
-    for (Attribute meaning : scalars) {
-      size_t number = scalar++;
-      if (auto dim = dyn_cast<DimAttr>(meaning)) {
-        params.push_back(json::Object{
-            {"scalar", index},
-            {"value", dimExpression(kernel, dim.getOperand(), dim.getDim())}});
-        continue;
-      }
-      if (auto places = dyn_cast<PlacesAttr>(meaning)) {
-        params.push_back(json::Object{
-            {"scalar", index},
-            {"value", placesExpression(kernel, places.getOperand(), places.getDim())}});
-        continue;
-      }
-      if (auto stride = dyn_cast<StrideAttr>(meaning)) {
-        params.push_back(json::Object{
-            {"scalar", index},
-            {"value",
-             json::Array{"stride", stride.getOperand(), stride.getDim()}}});
-        continue;
-      }
-      if (auto offset = dyn_cast<OffsetAttr>(meaning)) {
-        params.push_back(json::Object{
-            {"scalar", index},
-            {"value", json::Array{"offset", offset.getOperand()}}});
-        continue;
-      }
-      auto host = dyn_cast<HostScalarAttr>(meaning);
-      if (!host || number >= scalarTypes.size())
-        return kernel.emitError() << "scalar " << meaning << " has no meaning";
-      Type type = scalarTypes[number];
-      // What is narrower travels in the low bits of an i32.
-      StringRef passed =
-          type.isIndex() ? index
-          : type.isIntOrFloat() && type.getIntOrFloatBitWidth() < 32
-              ? "i32"
-              : manifestDType(type);
-      params.push_back(json::Object{
-          {"scalar", passed},
-          {"value", json::Array{"scalar", host.getNumber()}}});
+      hostScalars.push_back(type);
+  auto scalars = kernel->getAttrOfType<ArrayAttr>(kScalarsAttr);
+  if (!scalars)
+    addBlockScalars(kernel, hostScalars, params);
+  else
+    for (auto [number, meaning] : llvm::enumerate(scalars)) {
+      FailureOr<json::Object> scalar = describeScalar(
+          kernel, meaning, number < hostScalars.size() ? hostScalars[number] : Type());
+      if (failed(scalar))
+        return failure();
+      params.push_back(std::move(*scalar));
     }
   if (auto maps = kernel->getAttrOfType<ArrayAttr>(kTensorMapsAttr))
     for (TensorMapAttr map : maps.getAsRange<TensorMapAttr>())
       params.push_back(describeTensorMap(map));
+  return std::move(params);
+}
+
+FailureOr<json::Object>
+tilewright::describeVariant(func::FuncOp kernel, StringRef entry,
+                            const json::Value &guard) {
+  auto launch = kernel->getAttrOfType<LaunchAttr>(kLaunchAttr);
+  if (!launch)
+    return kernel.emitError() << "kernel has no '" << kLaunchAttr << "'";
+  FailureOr<json::Array> params = describeParams(kernel);
+  if (failed(params))
+    return failure();
   json::Object description{{"name", entry.str()},
                            {"guard", kernelGuard(kernel, guard)},
-                           {"grid", std::move(grid)},
+                           {"grid", describeGrid(kernel, launch)},
                            {"block", json::Array{launch.getThreads(), 1, 1}},
-                           {"cluster", json::Array{cluster, 1, 1}},
-                           {"params", std::move(params)}};
-  if (target && target.has("dependent_launch"))
+                           {"cluster", json::Array{llvm::product_of(launch.getCluster()), 1, 1}},
+                           {"params", std::move(*params)}};
+  if (TargetAttr target = getTarget(kernel); target && target.has("dependent_launch"))
     description["dependent_launch"] = true;
   if (auto config = kernel->getAttrOfType<LoweringConfigAttr>(kConfigAttr)) {
     std::string text;

@@ -37,9 +37,13 @@ void populateMaskedPatterns(const mlir::LLVMTypeConverter &converter,
 void populateMatrixPatterns(const mlir::LLVMTypeConverter &converter,
                             mlir::RewritePatternSet &patterns);
 
-/// Barriers in memory, copies by tensor maps, products of warpgroups.
+/// Barriers in memory, copies by tensor maps, threads with roles, blocks of clusters.
 void populateRingPatterns(const mlir::LLVMTypeConverter &converter,
                           mlir::RewritePatternSet &patterns);
+
+/// Products of warpgroups.
+void populateWarpgroupMmaPatterns(const mlir::LLVMTypeConverter &converter,
+                                  mlir::RewritePatternSet &patterns);
 
 /// The PTX version that inline products in a lowered module need; 0: any.
 int getNeededPTX(mlir::ModuleOp module);

@@ -387,6 +387,7 @@ struct ConvertToNVVMPass
     populateMaskedPatterns(converter, patterns);
     populateMatrixPatterns(converter, patterns);
     populateRingPatterns(converter, patterns);
+    populateWarpgroupMmaPatterns(converter, patterns);
     converter.addConversion([&](TensorMapType) -> Type {
       return LLVM::LLVMPointerType::get(context);
     });

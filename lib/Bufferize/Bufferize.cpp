@@ -34,6 +34,7 @@
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -58,6 +59,15 @@ private:
   LogicalResult visit(Operation *op);
   LogicalResult visitFor(scf::ForOp loop);
   LogicalResult visitReturn(func::ReturnOp op);
+  LogicalResult visitDim(tensor::DimOp dim);
+  /// Of a vector out of a tensor.
+  template <typename Op> LogicalResult visitRead(Op read);
+  LogicalResult visitSlice(tensor::ExtractSliceOp slice);
+  LogicalResult visitExtract(tensor::ExtractOp extract);
+  LogicalResult visitWrite(vector::TransferWriteOp write);
+  LogicalResult visitInsert(tensor::InsertOp insert);
+  LogicalResult visitIrregular(Operation *op);
+  LogicalResult visitOther(Operation *op);
   /// The memref of a tensor value; null (and an error) where it is none or
   /// where it is not the latest version.
   Value getBuffer(Operation *op, Value tensor);
@@ -100,114 +110,104 @@ static void keepMark(Operation *op, Operation *stored) {
     stored->setAttr(kOneBlockAttr, mark);
 }
 
-LogicalResult Bufferizer::visit(Operation *op) {
-  if (auto loop = dyn_cast<scf::ForOp>(op))
-    return visitFor(loop);
-  if (auto ret = dyn_cast<func::ReturnOp>(op))
-    return visitReturn(ret);
+/// A dim is the same in every version.
+LogicalResult Bufferizer::visitDim(tensor::DimOp dim) {
+  Value argument = argumentOf.lookup(dim.getSource());
+  if (!argument)
+    return dim.emitOpError("asks for a dim of a tensor that is no argument "
+                           "of the kernel");
+  Value buffer = buffers.lookup(argument);
+  dim.getResult().replaceAllUsesWith(
+      memref::DimOp::create(b, dim.getLoc(), buffer, dim.getIndex()));
+  dead.push_back(dim);
+  return success();
+}
+
+template <typename Op> LogicalResult Bufferizer::visitRead(Op read) {
+  if (!isTensor(read.getBase().getType()))
+    return success();
+  Value buffer = getBuffer(read, read.getBase());
+  if (!buffer)
+    return failure();
+  read.getBaseMutable().assign(buffer);
+  return success();
+}
+
+LogicalResult Bufferizer::visitSlice(tensor::ExtractSliceOp slice) {
+  Value buffer = getBuffer(slice, slice.getSource());
+  if (!buffer)
+    return failure();
+  Value view = memref::SubViewOp::create(b, slice.getLoc(), buffer, slice.getMixedOffsets(),
+                                         slice.getMixedSizes(), slice.getMixedStrides());
+  for (Operation *user : llvm::make_early_inc_range(slice->getUsers())) {
+    auto read = dyn_cast<vector::TransferReadOp>(user);
+    if (!read)
+      return user->emitOpError("uses a slice of a tensor, which reads of vectors alone may");
+    read.getBaseMutable().assign(view);
+  }
+  dead.push_back(slice);
+  return success();
+}
+
+LogicalResult Bufferizer::visitExtract(tensor::ExtractOp extract) {
+  Value buffer = getBuffer(extract, extract.getTensor());
+  if (!buffer)
+    return failure();
+  extract.getResult().replaceAllUsesWith(memref::LoadOp::create(
+      b, extract.getLoc(), buffer, extract.getIndices()));
+  dead.push_back(extract);
+  return success();
+}
+
+LogicalResult Bufferizer::visitWrite(vector::TransferWriteOp write) {
+  if (!isTensor(write.getBase().getType()))
+    return success();
+  Value buffer = getBuffer(write, write.getBase());
+  if (!buffer)
+    return failure();
+  auto stored = vector::TransferWriteOp::create(
+      b, write.getLoc(), TypeRange(), write.getVector(), buffer, write.getIndices(),
+      write.getPermutationMapAttr(), write.getMask(), write.getInBoundsAttr());
+  keepMark(write, stored);
+  setVersion(write.getResult(), argumentOf.lookup(write.getBase()));
+  dead.push_back(write);
+  return success();
+}
+
+LogicalResult Bufferizer::visitInsert(tensor::InsertOp insert) {
+  Value buffer = getBuffer(insert, insert.getDest());
+  if (!buffer)
+    return failure();
+  auto stored = memref::StoreOp::create(b, insert.getLoc(), insert.getScalar(), buffer,
+                                        insert.getIndices());
+  keepMark(insert, stored);
+  setVersion(insert.getResult(), argumentOf.lookup(insert.getDest()));
+  dead.push_back(insert);
+  return success();
+}
+
+LogicalResult Bufferizer::visitIrregular(Operation *op) {
+  IRMapping memory;
+  for (Value operand : op->getOperands()) {
+    Value buffer = isTensor(operand.getType()) ? getBuffer(op, operand) : operand;
+    if (!buffer)
+      return failure();
+    memory.map(operand, buffer);
+  }
+  if (failed(writeIrregular(b, kernel, op, memory)))
+    return failure();
+  for (auto [result, written] : llvm::zip_equal(
+           op->getResults(), cast<DestinationStyleOpInterface>(op).getDpsInits()))
+    setVersion(result, argumentOf.lookup(written));
+  dead.push_back(op);
+  return success();
+}
+
+LogicalResult Bufferizer::visitOther(Operation *op) {
   if (isa<scf::YieldOp>(op) && isa<scf::ForOp>(op->getParentOp()))
     return success(); // visitFor's
-  if (auto dim = dyn_cast<tensor::DimOp>(op)) {
-    // A dim is the same in every version.
-    Value argument = argumentOf.lookup(dim.getSource());
-    if (!argument)
-      return op->emitOpError("asks for a dim of a tensor that is no argument "
-                             "of the kernel");
-    Value buffer = buffers.lookup(argument);
-    dim.getResult().replaceAllUsesWith(
-        memref::DimOp::create(b, op->getLoc(), buffer, dim.getIndex()));
-    dead.push_back(op);
-    return success();
-  }
-  if (auto identity = dyn_cast<IdentityOp>(op)) {
-    // It kept a copy from being folded, which is a write to memory now.
-    identity.getResult().replaceAllUsesWith(identity.getSource());
-    dead.push_back(op);
-    return success();
-  }
-  if (auto read = dyn_cast<vector::TransferReadOp>(op)) {
-    if (isTensor(read.getBase().getType())) {
-      Value buffer = getBuffer(op, read.getBase());
-      if (!buffer)
-        return failure();
-      read.getBaseMutable().assign(buffer);
-    }
-    return success();
-  }
-  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
-    Value buffer = getBuffer(op, slice.getSource());
-    if (!buffer)
-      return failure();
-    Value view = memref::SubViewOp::create(b, op->getLoc(), buffer, slice.getMixedOffsets(),
-                                           slice.getMixedSizes(), slice.getMixedStrides());
-    for (Operation *user : llvm::make_early_inc_range(slice->getUsers())) {
-      auto read = dyn_cast<vector::TransferReadOp>(user);
-      if (!read)
-        return user->emitOpError("uses a slice of a tensor, which reads of vectors alone may");
-      read.getBaseMutable().assign(view);
-    }
-    dead.push_back(op);
-    return success();
-  }
-  if (auto gather = dyn_cast<vector::GatherOp>(op)) {
-    if (isTensor(gather.getBase().getType())) {
-      Value buffer = getBuffer(op, gather.getBase());
-      if (!buffer)
-        return failure();
-      gather.getBaseMutable().assign(buffer);
-    }
-    return success();
-  }
-  if (auto write = dyn_cast<vector::TransferWriteOp>(op)) {
-    if (!isTensor(write.getBase().getType()))
-      return success();
-    Value buffer = getBuffer(op, write.getBase());
-    if (!buffer)
-      return failure();
-    auto stored = vector::TransferWriteOp::create(
-        b, op->getLoc(), TypeRange(), write.getVector(), buffer, write.getIndices(),
-        write.getPermutationMapAttr(), write.getMask(), write.getInBoundsAttr());
-    keepMark(op, stored);
-    setVersion(write.getResult(), argumentOf.lookup(write.getBase()));
-    dead.push_back(op);
-    return success();
-  }
-  if (isIrregular(op)) {
-    IRMapping memory;
-    for (Value operand : op->getOperands()) {
-      Value buffer = isTensor(operand.getType()) ? getBuffer(op, operand) : operand;
-      if (!buffer)
-        return failure();
-      memory.map(operand, buffer);
-    }
-    if (failed(writeIrregular(b, kernel, op, memory)))
-      return failure();
-    for (auto [result, written] : llvm::zip_equal(
-             op->getResults(), cast<DestinationStyleOpInterface>(op).getDpsInits()))
-      setVersion(result, argumentOf.lookup(written));
-    dead.push_back(op);
-    return success();
-  }
-  if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {
-    Value buffer = getBuffer(op, extract.getTensor());
-    if (!buffer)
-      return failure();
-    extract.getResult().replaceAllUsesWith(memref::LoadOp::create(
-        b, op->getLoc(), buffer, extract.getIndices()));
-    dead.push_back(op);
-    return success();
-  }
-  if (auto insert = dyn_cast<tensor::InsertOp>(op)) {
-    Value buffer = getBuffer(op, insert.getDest());
-    if (!buffer)
-      return failure();
-    auto stored = memref::StoreOp::create(b, op->getLoc(), insert.getScalar(), buffer,
-                                          insert.getIndices());
-    keepMark(op, stored);
-    setVersion(insert.getResult(), argumentOf.lookup(insert.getDest()));
-    dead.push_back(op);
-    return success();
-  }
+  if (isIrregular(op))
+    return visitIrregular(op);
   if (llvm::any_of(op->getOperandTypes(), isTensor) ||
       llvm::any_of(op->getResultTypes(), isTensor))
     return op->emitOpError("still works on tensors; it would need an "
@@ -217,6 +217,26 @@ LogicalResult Bufferizer::visit(Operation *op) {
       if (failed(visitBlock(block)))
         return failure();
   return success();
+}
+
+LogicalResult Bufferizer::visit(Operation *op) {
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case([&](scf::ForOp loop) { return visitFor(loop); })
+      .Case([&](func::ReturnOp ret) { return visitReturn(ret); })
+      .Case([&](tensor::DimOp dim) { return visitDim(dim); })
+      .Case([&](IdentityOp identity) {
+        // It kept a copy from being folded, which is a write to memory now.
+        identity.getResult().replaceAllUsesWith(identity.getSource());
+        dead.push_back(identity);
+        return success();
+      })
+      .Case([&](vector::TransferReadOp read) { return visitRead(read); })
+      .Case([&](vector::GatherOp gather) { return visitRead(gather); })
+      .Case([&](tensor::ExtractSliceOp slice) { return visitSlice(slice); })
+      .Case([&](tensor::ExtractOp extract) { return visitExtract(extract); })
+      .Case([&](vector::TransferWriteOp write) { return visitWrite(write); })
+      .Case([&](tensor::InsertOp insert) { return visitInsert(insert); })
+      .Default([&](Operation *other) { return visitOther(other); });
 }
 
 LogicalResult Bufferizer::visitBlock(Block &block) {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // One nest of loops over memrefs on its way to structured ops: brought to affine form
-// (AffineNest.cpp), then built, statement by statement (RaiseLoops.cpp).
+// (AffineNest.cpp), then built, statement by statement (BuildStatements.cpp).
 
 #ifndef TILEWRIGHT_LIB_INPUT_NESTRAISER_H
 #define TILEWRIGHT_LIB_INPUT_NESTRAISER_H
@@ -85,6 +85,7 @@ private:
   std::optional<NestRefusal> narrowByMemref(mlir::Operation *access, Statement &statement);
   std::optional<NestRefusal> isolate(Statement &statement);
 
+  // BuildStatements.cpp
   mlir::OpFoldResult offsetOf(mlir::Value memref, int64_t dim, mlir::AffineMap offset,
                               llvm::SmallVector<mlir::OpFoldResult> inputs,
                               mlir::OpFoldResult size);

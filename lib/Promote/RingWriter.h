@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What writes a ring and the code around it. The members are implemented by subject:
-//   WriteRing.cpp   roles, tiles, sums and what comes after them
+//   WriteRing.cpp   roles and tiles
+//   SumRing.cpp     sums and what comes after them
 //   FillRing.cpp    which stage is filled when, by whom, and with what
 //   DualProduct.cpp     the products of a step, one or several of one operand
 //   SecondProduct.cpp   a product of what becomes of the sums

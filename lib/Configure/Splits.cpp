@@ -165,6 +165,49 @@ bool tilewright::fillsHalf(linalg::LinalgOp op, LoweringConfigAttr config,
   return tiles >= multiprocessorsOf(target) / 2;
 }
 
+/// Products saturate: they are compared, not used as sizes.
+static int64_t saturatedProduct(int64_t a, int64_t b) {
+  int64_t result;
+  return llvm::MulOverflow(a, b, result) ? INT64_MAX : result;
+}
+
+namespace {
+/// How long a reduction's loops are, or are taken to be.
+struct SumExtents {
+  /// Of all parallel loops, and whether one of them is dynamic; of all reduction loops.
+  int64_t results = 1, reduced = 1;
+  bool dynamicResults = false;
+  /// The longest reduction loop, and elements of the others.
+  unsigned longest = 0;
+  int64_t others = 1;
+};
+} // namespace
+
+static SumExtents measure(linalg::LinalgOp op) {
+  SumExtents found;
+  int64_t longest = -1;
+  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  for (auto [loop, type] : llvm::enumerate(op.getIteratorTypesArray())) {
+    bool isDynamic = ShapedType::isDynamic(extents[loop]);
+    if (type == utils::IteratorType::parallel) {
+      found.dynamicResults |= isDynamic;
+      found.results = saturatedProduct(found.results, isDynamic ? kParallel : extents[loop]);
+      continue;
+    }
+    int64_t extent = isDynamic ? kReduced : extents[loop];
+    found.reduced = saturatedProduct(found.reduced, extent);
+    if (extent > longest) {
+      longest = extent;
+      found.longest = loop;
+    }
+  }
+  for (auto [loop, type] : llvm::enumerate(op.getIteratorTypesArray()))
+    if (type == utils::IteratorType::reduction && loop != found.longest)
+      found.others = saturatedProduct(
+          found.others, ShapedType::isDynamic(extents[loop]) ? kParallel : extents[loop]);
+  return found;
+}
+
 OrRefusal<Split> tilewright::chooseSplit(linalg::LinalgOp op, TargetAttr target) {
   auto config = op->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
   if (op->hasAttr(kClusterSumAttr) ||
@@ -190,53 +233,21 @@ OrRefusal<Split> tilewright::chooseSplit(linalg::LinalgOp op, TargetAttr target)
                   "partial results cannot be combined: a result is not updated "
                   "by one add, mul, min, max, and, or, xor; 'tilewright.associative' on the "
                   "op says that its body combines them");
-
-  int64_t fill = lanes ? blocksEachOf(target) * multiprocessorsOf(target) : kCpuTasks;
-  int64_t elements = lanes ? kGpuElements : kCpuElements;
-  // Products saturate: they are compared, not used as sizes.
-  auto times = [](int64_t a, int64_t b) {
-    int64_t result;
-    return llvm::MulOverflow(a, b, result) ? INT64_MAX : result;
-  };
-  int64_t results = 1, reduced = 1;
-  bool dynamicResults = false;
-  Split split;
-  int64_t longest = -1;
-  SmallVector<int64_t> extents = op.getStaticLoopRanges();
-  for (auto [loop, type] : llvm::enumerate(op.getIteratorTypesArray())) {
-    bool isDynamic = ShapedType::isDynamic(extents[loop]);
-    if (type == utils::IteratorType::parallel) {
-      dynamicResults |= isDynamic;
-      results = times(results, isDynamic ? kParallel : extents[loop]);
-      continue;
-    }
-    int64_t extent = isDynamic ? kReduced : extents[loop];
-    reduced = times(reduced, extent);
-    if (extent > longest) {
-      longest = extent;
-      split.loop = loop;
-    }
-  }
-  if (results == 0 || reduced == 0)
+  SumExtents extents = measure(op);
+  if (extents.results == 0 || extents.reduced == 0)
     return refuse(Refused::Extents, "it has no elements");
 
   // A block takes a row each where rows are contiguous, else many columns.
   std::optional<unsigned> contiguous = contiguousLoop(op);
   bool rows = !contiguous || op.getIteratorTypesArray()[*contiguous] !=
                                  utils::IteratorType::parallel;
-  int64_t blocks = rows ? results : llvm::divideCeil(results, 32);
-  int64_t others = 1;
-  for (auto [loop, type] : llvm::enumerate(op.getIteratorTypesArray()))
-    if (type == utils::IteratorType::reduction && loop != split.loop)
-      others = times(others, ShapedType::isDynamic(extents[loop])
-                                 ? kParallel
-                                 : extents[loop]);
-  int64_t perStep = times(others, rows ? 1 : std::min<int64_t>(results, 64));
-  split.unit = llvm::bit_floor(
-      uint64_t(std::max<int64_t>(1, elements / perStep)));
-  int64_t extent = extents[split.loop];
-  bool isStatic = !ShapedType::isDynamic(extent);
-
+  int64_t blocks = rows ? extents.results : llvm::divideCeil(extents.results, 32);
+  int64_t perStep =
+      saturatedProduct(extents.others, rows ? 1 : std::min<int64_t>(extents.results, 64));
+  Split split;
+  split.loop = extents.longest;
+  split.unit = llvm::bit_floor(uint64_t(
+      std::max<int64_t>(1, (lanes ? kGpuElements : kCpuElements) / perStep)));
   if (config) {
     split.parts = config.getSplits();
     if (split.loop < config.getBlock().size())
@@ -244,20 +255,23 @@ OrRefusal<Split> tilewright::chooseSplit(linalg::LinalgOp op, TargetAttr target)
         split.unit = llvm::alignTo(split.unit, step);
     return split;
   }
+  int64_t fill = lanes ? blocksEachOf(target) * multiprocessorsOf(target) : kCpuTasks;
   // Some of the multiprocessors can ask for all that the memory gives.
   int64_t enough = lanes ? int64_t(chipOf(target).memoryShare *
                                    double(multiprocessorsOf(target)))
                          : fill / 2;
   if (blocks >= enough)
-    return refuse(Refused::NotProfitable, Twine(results) + " results " +
-                                              (dynamicResults ? "(assumed) " : "") +
+    return refuse(Refused::NotProfitable, Twine(extents.results) + " results " +
+                                              (extents.dynamicResults ? "(assumed) " : "") +
                                               "fill the machine");
-  int64_t units = isStatic ? llvm::divideCeil(extent, split.unit) : INT64_MAX;
+  int64_t extent = op.getStaticLoopRanges()[split.loop];
+  int64_t units = ShapedType::isDynamic(extent) ? INT64_MAX
+                                                : llvm::divideCeil(extent, split.unit);
   if (units < kMinUnits)
-    return refuse(Refused::NotProfitable, Twine(reduced) +
+    return refuse(Refused::NotProfitable, Twine(extents.reduced) +
                                               " elements a result are too few for a second "
                                               "kernel to pay");
-  if (lanes && staysWhole(op, target, blocks, results, reduced))
+  if (lanes && staysWhole(op, target, blocks, extents.results, extents.reduced))
     return refuse(Refused::NotProfitable,
                   "other ops read its rows again: one kernel for all of them moves half of what "
                   "kernels of parts do");

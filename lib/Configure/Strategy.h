@@ -9,7 +9,7 @@
 //   enumerate      configs, in an order that does not depend on anything but the kernel
 //                  and the target; ranked by `rank`, then by cost
 //   checkPlan      what a config asks that tiles alone do not show (its instruction);
-//                  TilePlan.cpp works out the tiles, for all strategies alike
+//                  PlanTiles.cpp works out the tiles, for all strategies alike
 //   footprint      threads are the plan's; shared memory and registers are from
 //                  operandBytes, takesTurns and registers
 //   fields, check  whether later stages carry out every field that a user pins

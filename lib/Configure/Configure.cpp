@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // tilewright-configure: the decision, written down. Candidates come from
-// Candidates.cpp, what a config means and whether it fits from TilePlan.cpp.
+// Candidates.cpp, what a config means from PlanTiles.cpp, whether it fits from TilePlan.cpp.
 //
 //   %m = linalg.matmul …
 //   -> %m = linalg.matmul {tilewright.lowering_config =
@@ -12,6 +12,7 @@
 
 #include "Bound.h"
 #include "CostModel.h"
+#include "ExplainConfig.h"
 #include "Remarks.h"
 #include "Strategy.h"
 #include "tilewright/Analysis/Instructions.h"
@@ -20,12 +21,9 @@
 #include "tilewright/Configure/Irregular.h"
 #include "tilewright/Configure/Pins.h"
 #include "tilewright/Configure/Splits.h"
-#include "tilewright/Configure/Streams.h"
 #include "tilewright/Configure/Tuning.h"
 #include "tilewright/Dialect/Clusters.h"
 #include "tilewright/Dialect/Divisibility.h"
-#include "tilewright/Dialect/Nibbles.h"
-#include "tilewright/Dialect/Padding.h"
 #include "tilewright/Dialect/UserNames.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -41,34 +39,6 @@ namespace tilewright {
 #define GEN_PASS_DEF_CONFIGUREPASS
 #include "tilewright/Configure/Passes.h.inc"
 } // namespace tilewright
-
-static std::string toString(Attribute attribute) {
-  std::string text;
-  llvm::raw_string_ostream(text) << attribute;
-  return text;
-}
-
-/// One line for each kind of refusal of a strategy: its first candidate, and how many more.
-static void explainRefusals(ArrayRef<Candidate> candidates,
-                            SmallVectorImpl<std::string> &explain) {
-  auto keyOf = [](const Candidate &candidate) {
-    return std::pair(candidate.config.getStrategy(), candidate.refused.getKind());
-  };
-  std::map<std::pair<Strategy, Refused>, unsigned> count;
-  for (const Candidate &candidate : candidates)
-    if (candidate.refused)
-      ++count[keyOf(candidate)];
-  for (const Candidate &candidate : candidates) {
-    unsigned times = candidate.refused ? std::exchange(count[keyOf(candidate)], 0) : 0;
-    if (times == 0)
-      continue;
-    std::string line =
-        "refused " + toString(candidate.config) + ": " + candidate.refused.str();
-    if (times > 1)
-      line += " (and " + std::to_string(times - 1) + " more like it)";
-    explain.push_back(line);
-  }
-}
 
 DictionaryAttr tilewright::countByKind(MLIRContext *context, ArrayRef<Refusal> refusals) {
   std::map<Refused, int64_t> count;
@@ -137,73 +107,6 @@ static LogicalResult checkMatrixUnit(const KernelInfo &info,
     remarkMissed(info.kernel, root, "matrix-units", why);
   }
   return success();
-}
-
-/// Says how many blocks share a reduction, or why one block does what many
-/// could share.
-static void explainGrid(const KernelInfo &info, StringRef whole,
-                        SmallVectorImpl<std::string> &explain) {
-  auto config = info.root->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
-  if (info.split) {
-    auto loops = info.getClasses(info.getRoot());
-    auto loop = llvm::find(loops, info.split->reduced) - loops.begin();
-    if (SharesAttr shares = sharesOf(info, config)) {
-      int64_t cluster = llvm::product_of(config.getCluster());
-      explain.push_back(std::to_string(shares.getBlocks()) +
-                        (cluster > 1 ? " clusters of " + std::to_string(cluster) + " blocks"
-                                     : " blocks") +
-                        " share the " +
-                        std::to_string(shares.getSteps()) + " steps along loop " +
-                        std::to_string(loop) + " of each of " +
-                        std::to_string(shares.getTiles()) +
-                        (cluster > 1 ? " clusters of tiles, " : " tiles, ") +
-                        std::to_string(shares.getParts()) +
-                        " parts of a tile at most; a second kernel combines them");
-      return;
-    }
-    explain.push_back("computes " + std::to_string(info.getSplits()) +
-                      " parts of loop " + std::to_string(loop) +
-                      ", multiples of " + std::to_string(info.split->unit) +
-                      " long, one block each; a second kernel combines them");
-    return;
-  }
-  if (std::optional<unsigned> summed = clusterSumLoop(info, config)) {
-    ClusterSum sum = planClusterSum(info, config, *summed);
-    ArrayRef<unsigned> loops = info.getClasses(info.getRoot());
-    int64_t sliced = llvm::find(loops, sum.sliced) - loops.begin();
-    explain.push_back("computes " + std::to_string(sum.parts) + " parts of the " +
-                      std::to_string(sum.steps) + " steps along loop " +
-                      std::to_string(*summed) + " by the blocks of a cluster, which add them up through each "
-                      "other's shared memory, each " +
-                      std::to_string(config.getBlock()[sliced] / sum.parts) + " of a tile's " +
-                      std::to_string(config.getBlock()[sliced]) + " elements along loop " +
-                      std::to_string(sliced) + "; there is no second kernel");
-    return;
-  }
-  const ScheduleStrategy &strategy = strategyOf(info, config, getTarget(info.kernel));
-  if (std::optional<unsigned> shared = strategy.sharedLoop(config)) {
-    int64_t extent = info.classes[info.getClasses(info.getRoot())[*shared]].extent;
-    explain.push_back("the " + std::to_string(config.getCluster()[*shared]) +
-                      " blocks of a cluster share the " + std::to_string(extent) +
-                      " elements along loop " + std::to_string(*shared) +
-                      ": each keeps its part in registers, and stores what it has "
-                      "reduced in the others' shared memory");
-    return;
-  }
-  if (std::string advice = adviseStream(info, config, getTarget(info.kernel));
-      !advice.empty())
-    explain.push_back(advice);
-  if (config.getMma() && isForMatrixUnit(info.root, getTarget(info.kernel)) &&
-      llvm::any_of(info.getClasses(info.root), [&](unsigned number) {
-        return ShapedType::isDynamic(info.classes[number].extent);
-      }))
-    explain.push_back("the sum is not cut into parts: " + whole.str());
-  if (!strategyOf(info, getTarget(info.kernel)).sharesSums() ||
-      llvm::any_of(info.classes, [](const LoopClass &loopClass) {
-        return loopClass.parallel && loopClass.extent != 1;
-      }))
-    return;
-  explain.push_back("one block does the whole reduction: " + whole.str());
 }
 
 /// The variant of the same kernel of which more is promised than of `kernel`: that of
@@ -336,14 +239,9 @@ static void recordTilePlan(func::FuncOp kernel, const KernelInfo &info,
   kernel->setAttr(kResidentBlocksAttr, Builder(kernel).getI64IntegerAttr(resident));
 }
 
-LogicalResult tilewright::configureKernel(func::FuncOp kernel, bool listAll) {
-  TargetAttr target = getTarget(kernel);
-  if (!target)
-    return kernel.emitOpError("is in no module with 'tilewright.target'");
-  if (AttentionOp attention = findAttention(kernel))
-    return configureAttention(kernel, attention, listAll);
-  if (Operation *irregular = findIrregular(kernel))
-    return configureIrregular(kernel, irregular, listAll);
+/// The kernel as its pins, of the kernel or of one op, say, and by the variant that it is for.
+static FailureOr<KernelInfo> readKernel(func::FuncOp kernel, TargetAttr target,
+                                        SmallVectorImpl<std::string> &explain) {
   FailureOr<KernelInfo> info = KernelInfo::get(kernel);
   if (failed(info))
     return failure();
@@ -355,12 +253,65 @@ LogicalResult tilewright::configureKernel(func::FuncOp kernel, bool listAll) {
     if (failed(info))
       return failure();
   }
-  SmallVector<std::string> explain{""};
-  if (isForOtherVariant(*info, target, explain)) {
+  if (isForOtherVariant(*info, target, explain))
     info = KernelInfo::get(kernel);
-    if (failed(info))
-      return failure();
-  }
+  return info;
+}
+
+/// The pinned config, that of the tuning database, or the best candidate; `candidates` are
+/// listed where they are asked for, or the choice is theirs.
+static LogicalResult chooseConfig(KernelInfo &info, TargetAttr target, bool pinned, bool listAll,
+                                  std::vector<Candidate> &candidates,
+                                  SmallVectorImpl<std::string> &explain) {
+  FailureOr<bool> tuned = false;
+  if (!pinned && !listAll)
+    tuned = takeTuned(info, target, explain);
+  if (failed(tuned))
+    return failure();
+  // A pin that is refused may be on an op that no strategy enumerates configs for.
+  if (pinned && failed(checkPinned(info, target, explain)))
+    return failure();
+  if ((!pinned && !*tuned) || listAll)
+    candidates = listConfigs(info, target);
+  if (pinned || *tuned)
+    return success();
+  if (candidates.empty() || candidates.front().refused)
+    return info.getRoot()->emitOpError()
+           << "no schedule fits " << target.getName() << ": "
+           << (candidates.empty() ? "no candidates"
+                                  : StringRef(candidates.front().refused.str()));
+  info.getRoot()->setAttr(kConfigAttr, candidates.front().config);
+  explain.push_back("config: " + toString(candidates.front().config));
+  return success();
+}
+
+static void recordCandidates(const KernelInfo &info, ArrayRef<Candidate> candidates) {
+  func::FuncOp kernel = info.kernel;
+  SmallVector<Attribute> fitting;
+  SmallVector<Refusal> refused;
+  for (const Candidate &candidate : candidates)
+    if (candidate.refused)
+      refused.push_back(candidate.refused);
+    else
+      fitting.push_back(candidate.config);
+  kernel->setAttr(kRefusedAttr, countByKind(kernel.getContext(), refused));
+  kernel->setAttr(kConfigsAttr, ArrayAttr::get(kernel.getContext(), fitting));
+  recordProblem(kernel, describeProblem(info), describeShape(info));
+}
+
+LogicalResult tilewright::configureKernel(func::FuncOp kernel, bool listAll) {
+  TargetAttr target = getTarget(kernel);
+  if (!target)
+    return kernel.emitOpError("is in no module with 'tilewright.target'");
+  if (AttentionOp attention = findAttention(kernel))
+    return configureAttention(kernel, attention, listAll);
+  if (Operation *irregular = findIrregular(kernel))
+    return configureIrregular(kernel, irregular, listAll);
+  // The first line says the strategy, once it is known.
+  SmallVector<std::string> explain{""};
+  FailureOr<KernelInfo> info = readKernel(kernel, target, explain);
+  if (failed(info))
+    return failure();
   unsigned pinned = llvm::count_if(info->ops, [](linalg::LinalgOp op) {
     return op->hasAttr(kConfigAttr);
   });
@@ -369,59 +320,11 @@ LogicalResult tilewright::configureKernel(func::FuncOp kernel, bool listAll) {
            << "is one of " << pinned << " ops with a lowering config in "
            << "kernel @" << kernel.getSymName()
            << "; a kernel has one, on its root op";
-
-  Builder b(kernel.getContext());
-  if (auto said = kernel->getAttrOfType<ArrayAttr>(kExplainAttr))
-    for (auto line : said.getAsRange<StringAttr>())
-      explain.push_back(line.getValue().str());
-  for (BlockArgument argument : kernel.getArguments())
-    if (getPadding(argument))
-      explain.push_back("argument " + std::to_string(argument.getArgNumber()) +
-                        " is padded where it is read, not in memory");
-  for (linalg::LinalgOp op : info->ops)
-    if (auto reason = op->getAttrOfType<StringAttr>(kCopiesAttr))
-      explain.push_back("a copy that the compiler added: " +
-                        reason.getValue().str());
-  for (linalg::LinalgOp op : info->ops)
-    if (auto reason = op->getAttrOfType<StringAttr>(kUnpackedAttr))
-      explain.push_back("i4 is multiplied as bytes: " + reason.getValue().str());
-  for (linalg::LinalgOp op : info->ops)
-    if (auto reason = op->getAttrOfType<StringAttr>(kDecomposedAttr))
-      explain.push_back("the last of several kernels of attention, with the scores in "
-                        "memory: " + reason.getValue().str());
-  // Why a reduction, or the sum of a product, is not split.
-  OrRefusal<Split> split = chooseSplit(info->getRoot(), target);
-  std::string whole = split ? "it was dispatched whole" : split.why().str();
-  bool alone = llvm::count_if(info->ops, [](linalg::LinalgOp op) {
-                 return !isa<linalg::FillOp>(op.getOperation());
-               }) == 1;
-  if (auto guarded = chooseGuardedSplit(info->getRoot(), target);
-      guarded && alone && !guarded->tile.empty())
-    whole = "another kernel computes " + std::to_string(guarded->split.parts) +
-            " parts, where the host finds it " +
-            std::to_string(guarded->fewestElements) +
-            " long or more and at most " + std::to_string(guarded->mostResults) +
-            " tiles of 128 x 128 results";
-  FailureOr<bool> tuned = false;
-  if (!pinned && !listAll)
-    tuned = takeTuned(*info, target, explain);
-  if (failed(tuned))
-    return failure();
-  // A pin that is refused may be on an op that no strategy enumerates configs for.
-  if (pinned && failed(checkPinned(*info, target, explain)))
-    return failure();
+  explainKernel(*info, explain);
+  std::string whole = whyWhole(*info, target);
   std::vector<Candidate> candidates;
-  if ((!pinned && !*tuned) || listAll)
-    candidates = listConfigs(*info, target);
-  if (!pinned && !*tuned) {
-    if (candidates.empty() || candidates.front().refused)
-      return info->getRoot()->emitOpError()
-             << "no schedule fits " << target.getName() << ": "
-             << (candidates.empty() ? "no candidates"
-                                    : StringRef(candidates.front().refused.str()));
-    info->getRoot()->setAttr(kConfigAttr, candidates.front().config);
-    explain.push_back("config: " + toString(candidates.front().config));
-  }
+  if (failed(chooseConfig(*info, target, pinned, listAll, candidates, explain)))
+    return failure();
 
   auto config = info->getRoot()->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
   const ScheduleStrategy &strategy = strategyOf(*info, config, target);
@@ -439,20 +342,10 @@ LogicalResult tilewright::configureKernel(func::FuncOp kernel, bool listAll) {
 
   SmallVector<Attribute> lines;
   for (const std::string &line : explain)
-    lines.push_back(b.getStringAttr(line));
-  kernel->setAttr(kExplainAttr, b.getArrayAttr(lines));
-  if (listAll) {
-    SmallVector<Attribute> fitting;
-    SmallVector<Refusal> refused;
-    for (const Candidate &candidate : candidates)
-      if (candidate.refused)
-        refused.push_back(candidate.refused);
-      else
-        fitting.push_back(candidate.config);
-    kernel->setAttr(kRefusedAttr, countByKind(kernel.getContext(), refused));
-    kernel->setAttr(kConfigsAttr, b.getArrayAttr(fitting));
-    recordProblem(kernel, describeProblem(*info), describeShape(*info));
-  }
+    lines.push_back(StringAttr::get(kernel.getContext(), line));
+  kernel->setAttr(kExplainAttr, ArrayAttr::get(kernel.getContext(), lines));
+  if (listAll)
+    recordCandidates(*info, candidates);
   return success();
 }
 

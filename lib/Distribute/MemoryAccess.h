@@ -1,8 +1,8 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// How a read or a write of a block vector goes through memory: what Memory.cpp
-// finds out of a transfer op, and UnalignedRuns.cpp goes by as well.
+// How a read or a write of a block vector goes through memory: what MemoryAccess.cpp
+// finds out of a transfer op, and Memory.cpp and UnalignedRuns.cpp go by.
 
 #ifndef TILEWRIGHT_LIB_DISTRIBUTE_MEMORYACCESS_H
 #define TILEWRIGHT_LIB_DISTRIBUTE_MEMORYACCESS_H

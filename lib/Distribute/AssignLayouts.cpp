@@ -214,15 +214,125 @@ auto LayoutAssigner::strongestOperand(Operation *op) -> const Proposal * {
   return best;
 }
 
-LogicalResult LayoutAssigner::propose(Operation *op) {
-  if (auto pinned = op->getAttrOfType<ArrayAttr>(kLayoutsAttr)) {
-    for (OpResult result : op->getResults())
-      if (laidOutType(result.getType())) {
-        auto layout = getLayout(result);
-        if (failed(layout))
-          return failure();
-        offer(result, *layout, Pinned);
+LogicalResult LayoutAssigner::proposeProduct(MmaOp mma) {
+  if (!mma.getInstruction()) {
+    auto layout = simtAccumulator(mma, threads);
+    if (failed(layout))
+      return failure();
+    offer(mma.getResult(), *layout, Matrix);
+    return success();
+  }
+  auto layouts = instructionLayouts(mma, threads);
+  if (failed(layouts))
+    return failure();
+  opaque |= layouts->acc.isOpaque();
+  offer(mma.getResult(), layouts->acc, Matrix);
+  // What a loop carries to the product has no layout of its own.
+  for (auto [operand, layout] :
+       {std::pair(mma.getA(), layouts->a), std::pair(mma.getB(), layouts->b)})
+    if (isa<BlockArgument>(operand) && laidOutType(operand.getType()))
+      offer(operand, layout, Matrix);
+  return success();
+}
+
+LogicalResult LayoutAssigner::proposeRead(vector::TransferReadOp read) {
+  Value result = read.getVector();
+  VectorType type = laidOutType(result.getType());
+  // These adapt to their users.
+  if (!type || read.hasBroadcastDim() || isFragment(read) || isFromStage(read) ||
+      read->hasAttr(kReadInPlaceAttr))
+    return success();
+  bool isOperand = traitsOf(getConfig(read)).sharesSums;
+  // On its way to shared memory and nowhere else?
+  auto staging = result.hasOneUse()
+                     ? dyn_cast<vector::TransferWriteOp>(*result.user_begin())
+                     : vector::TransferWriteOp();
+  AffineMap map = read.getPermutationMap();
+  int64_t bytes = staging ? accessBytes
+                          : std::min(accessBytes, computedBytes(result, isOperand));
+  if (auto known = aligned.find(llvm::to_vector(type.getShape())); known != aligned.end())
+    bytes = std::min(bytes, std::gcd(known->second, accessBytes) *
+                                elementBytes(type.getElementType()));
+  // As many neighbours as the slice has that it is combined with.
+  if (int64_t sums = sliceBytesBeside(result))
+    bytes = std::min(bytes, accessBytes * elementBytes(type.getElementType()) / sums);
+  auto layout = isOperand ? operandLayout(type, map, bytes, threads)
+                : staging ? stagingLayout(staging, map, accessBytes, threads)
+                          : accessLayout(type, map, bytes, threads);
+  if (failed(layout))
+    return read.emitOpError() << "has no coalesced layout for " << type;
+  offer(result, *layout, Read);
+  return success();
+}
+
+LogicalResult LayoutAssigner::proposeReduction(vector::MultiDimReductionOp reduction) {
+  Value source = reduction.getSource(), result = reduction.getDest();
+  if (proposals[source].strength == None) {
+    auto type = cast<VectorType>(source.getType());
+    auto layout = naturalLayout(
+        type, AffineMap::getMultiDimIdentityMap(type.getRank(), reduction.getContext()));
+    if (failed(layout))
+      return reduction.emitOpError() << "has no layout for its source";
+    offer(source, *layout, Read);
+  }
+  if (laidOutType(result.getType()))
+    offer(result,
+          reduceDims(plainLayout(proposals[source].layout), reduction.getReductionDims()),
+          Reduced);
+  return success();
+}
+
+void LayoutAssigner::proposeDerived(Operation *op) {
+  if (auto wait = dyn_cast<MmaWaitOp>(op)) {
+    for (auto [value, done] : llvm::zip_equal(wait.getValues(), wait.getResults()))
+      if (auto it = proposals.find(value); it != proposals.end()) {
+        Proposal copy = it->second;
+        offer(done, plainLayout(copy.layout), copy.strength);
       }
+    return;
+  }
+  const Proposal *strongest = strongestOperand(op);
+  if (!strongest)
+    return;
+  // A copy: an offer may move the map's elements.
+  Proposal source = *strongest;
+  Value result = op->getResult(0);
+  VectorType type = laidOutType(result.getType());
+  auto offerIfAny = [&](FailureOr<DistributedLayout> layout, Strength strength) {
+    if (succeeded(layout))
+      offer(result, *layout, strength);
+  };
+  if (auto transpose = dyn_cast<vector::TransposeOp>(op))
+    offer(result,
+          plainLayout(source.layout).transpose(asInts(transpose.getPermutation())),
+          source.strength);
+  else if (isa<vector::BroadcastOp>(op)) {
+    // The larger operand of a skinny product; all else adapts.
+    if (traitsOf(getConfig(op)).sharesSums && source.strength == Read)
+      offerIfAny(broadcastInRegisters(source.layout, type), Repeated);
+  } else if (isa<vector::ShapeCastOp>(op))
+    offerIfAny(castShape(plainLayout(source.layout), type.getShape()), source.strength);
+  else if (isa<vector::InterleaveOp>(op))
+    offerIfAny(interleaved(plainLayout(source.layout)), source.strength);
+  else if (isElementwise(op))
+    offer(result, plainLayout(source.layout), source.strength);
+}
+
+LogicalResult LayoutAssigner::proposePinned(Operation *op) {
+  for (OpResult result : op->getResults())
+    if (laidOutType(result.getType())) {
+      auto layout = getLayout(result);
+      if (failed(layout))
+        return failure();
+      offer(result, *layout, Pinned);
+    }
+  return success();
+}
+
+LogicalResult LayoutAssigner::propose(Operation *op) {
+  if (op->hasAttrOfType<ArrayAttr>(kLayoutsAttr)) {
+    if (failed(proposePinned(op)))
+      return failure();
     if (!isa<scf::ForOp, scf::IfOp>(op))
       return success();
   }
@@ -244,118 +354,32 @@ LogicalResult LayoutAssigner::propose(Operation *op) {
     return success();
   if (auto branch = dyn_cast<scf::IfOp>(op))
     return proposeIf(branch);
+  if (auto mma = dyn_cast<MmaOp>(op))
+    return proposeProduct(mma);
+  if (auto read = dyn_cast<vector::TransferReadOp>(op))
+    return proposeRead(read);
+  if (auto reduction = dyn_cast<vector::MultiDimReductionOp>(op))
+    return proposeReduction(reduction);
   Value result = op->getResult(0);
   VectorType type = laidOutType(result.getType());
-
-  if (auto mma = dyn_cast<MmaOp>(op)) {
-    if (mma.getInstruction()) {
-      auto layouts = instructionLayouts(mma, threads);
-      if (failed(layouts))
-        return failure();
-      opaque |= layouts->acc.isOpaque();
-      offer(result, layouts->acc, Matrix);
-      // What a loop carries to the product has no layout of its own.
-      for (auto [operand, layout] :
-           {std::pair(mma.getA(), layouts->a), std::pair(mma.getB(), layouts->b)})
-        if (isa<BlockArgument>(operand) && laidOutType(operand.getType()))
-          offer(operand, layout, Matrix);
-      return success();
-    }
-    auto layout = simtAccumulator(mma, threads);
-    if (failed(layout))
-      return failure();
-    offer(result, *layout, Matrix);
-  } else if (auto read = dyn_cast<vector::TransferReadOp>(op)) {
-    // These adapt to their users.
-    if (!type || read.hasBroadcastDim() || isFragment(read) || isFromStage(read) ||
-        read->hasAttr(kReadInPlaceAttr))
-      return success();
-    LoweringConfigAttr config = getConfig(op);
-    bool isOperand = traitsOf(config).sharesSums;
-    // On its way to shared memory and nowhere else?
-    auto staging = result.hasOneUse()
-                       ? dyn_cast<vector::TransferWriteOp>(*result.user_begin())
-                       : vector::TransferWriteOp();
-    AffineMap map = read.getPermutationMap();
-    int64_t bytes = staging ? accessBytes
-                            : std::min(accessBytes, computedBytes(result, isOperand));
-    if (auto known = aligned.find(llvm::to_vector(type.getShape())); known != aligned.end())
-      bytes = std::min(bytes, std::gcd(known->second, accessBytes) *
-                                  elementBytes(type.getElementType()));
-    // As many neighbours as the slice has that it is combined with.
-    if (int64_t sums = sliceBytesBeside(result))
-      bytes = std::min(bytes, accessBytes * elementBytes(type.getElementType()) / sums);
-    auto layout = isOperand ? operandLayout(type, map, bytes, threads)
-                  : staging
-                      ? stagingLayout(staging, map, accessBytes, threads)
-                      : accessLayout(type, map, bytes, threads);
-    if (failed(layout))
-      return op->emitOpError() << "has no coalesced layout for " << type;
-    offer(result, *layout, Read);
-  } else if (isa<ClusterScatterOp>(op)) {
+  if (isa<ClusterScatterOp>(op)) {
     auto layout = naturalLayout(
         type, AffineMap::getMultiDimIdentityMap(type.getRank(), op->getContext()));
     if (failed(layout))
       return op->emitOpError() << "has no coalesced layout for " << type;
     offer(result, *layout, Reduced);
-  } else if (auto convert = dyn_cast<ConvertLayoutOp>(op)) {
+    return success();
+  }
+  if (auto convert = dyn_cast<ConvertLayoutOp>(op)) {
     auto layout = DistributedLayout::parse(
         std::string(convert.getTo().getText()),
         std::vector<int64_t>(type.getShape().begin(), type.getShape().end()));
     if (!layout)
       return op->emitOpError() << layout.error();
     offer(result, *layout, Pinned);
-  } else if (auto reduction = dyn_cast<vector::MultiDimReductionOp>(op)) {
-    Value source = reduction.getSource();
-    if (proposals[source].strength == None) {
-      auto sourceType = cast<VectorType>(source.getType());
-      auto layout = naturalLayout(
-          sourceType, AffineMap::getMultiDimIdentityMap(sourceType.getRank(),
-                                                        op->getContext()));
-      if (failed(layout))
-        return op->emitOpError() << "has no layout for its source";
-      offer(source, *layout, Read);
-    }
-    if (type)
-      offer(result,
-            reduceDims(plainLayout(proposals[source].layout),
-                       reduction.getReductionDims()),
-            Reduced);
-  } else if (auto transpose = dyn_cast<vector::TransposeOp>(op)) {
-    if (const Proposal *source = strongestOperand(op))
-      offer(result,
-            plainLayout(source->layout)
-                .transpose(asInts(transpose.getPermutation())),
-            source->strength);
-  } else if (auto broadcast = dyn_cast<vector::BroadcastOp>(op)) {
-    // The larger operand of a skinny product; all else adapts.
-    LoweringConfigAttr config = getConfig(op);
-    const Proposal *source = strongestOperand(op);
-    if (traitsOf(config).sharesSums && source && source->strength == Read)
-      if (auto layout = broadcastInRegisters(source->layout, type);
-          succeeded(layout))
-        offer(result, *layout, Repeated);
-  } else if (auto cast = dyn_cast<vector::ShapeCastOp>(op)) {
-    if (const Proposal *source = strongestOperand(op))
-      if (auto layout = castShape(plainLayout(source->layout), type.getShape());
-          succeeded(layout))
-        offer(result, *layout, source->strength);
-  } else if (isa<vector::InterleaveOp>(op)) {
-    if (const Proposal *source = strongestOperand(op))
-      if (auto layout = interleaved(plainLayout(source->layout)); succeeded(layout))
-        offer(result, *layout, source->strength);
-  } else if (auto wait = dyn_cast<MmaWaitOp>(op)) {
-    for (auto [value, done] : llvm::zip_equal(wait.getValues(), wait.getResults()))
-      if (auto it = proposals.find(value); it != proposals.end()) {
-        Proposal copy = it->second;
-        offer(done, plainLayout(copy.layout), copy.strength);
-      }
-  } else if (isElementwise(op)) {
-    if (const Proposal *source = strongestOperand(op)) {
-      Proposal copy = *source;
-      offer(result, plainLayout(copy.layout), copy.strength);
-    }
+    return success();
   }
+  proposeDerived(op);
   return success();
 }
 

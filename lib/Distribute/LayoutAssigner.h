@@ -39,6 +39,12 @@ private:
 
   mlir::LogicalResult propose(mlir::Block &block);
   mlir::LogicalResult propose(mlir::Operation *op);
+  mlir::LogicalResult proposePinned(mlir::Operation *op);
+  mlir::LogicalResult proposeProduct(MmaOp mma);
+  mlir::LogicalResult proposeRead(mlir::vector::TransferReadOp read);
+  mlir::LogicalResult proposeReduction(mlir::vector::MultiDimReductionOp reduction);
+  /// Of an op whose layout follows from its operands'.
+  void proposeDerived(mlir::Operation *op);
   mlir::LogicalResult proposeIf(mlir::scf::IfOp branch);
   mlir::LogicalResult proposeFor(mlir::scf::ForOp loop);
   /// Keeps the stronger of the old and the new proposal.
@@ -53,8 +59,12 @@ private:
 
   mlir::LogicalResult resolve(mlir::Block &block);
   mlir::LogicalResult resolve(mlir::Operation *op);
-  /// Layouts that `op` needs its vector operands in (null: as they come).
+  /// Asks for the vector operands of `op` in the layouts that it needs them in.
   mlir::LogicalResult settleOperands(mlir::Operation *op);
+  mlir::LogicalResult settleStore(mlir::vector::TransferWriteOp store);
+  /// Of products, and of ops that move elements, by the `layout` of their result.
+  mlir::LogicalResult settleProduct(MmaOp mma, const DistributedLayout &layout);
+  mlir::LogicalResult settleMoved(mlir::Operation *op, const DistributedLayout &layout);
   // By value: callers pass elements of maps, which these add to.
   mlir::FailureOr<mlir::Value> inLayout(mlir::Value value, DistributedLayout layout);
   mlir::Value convert(mlir::Value value, DistributedLayout layout);

@@ -228,50 +228,110 @@ LogicalResult LayoutAssigner::resolve(Operation *op) {
   return settleOperands(op);
 }
 
-LogicalResult LayoutAssigner::settleOperands(Operation *op) {
-  if (auto store = dyn_cast<vector::TransferWriteOp>(op)) {
-    VectorType type = laidOutType(store.getVector().getType());
-    if (!type)
-      return success();
-    if (auto pinned = store->getAttrOfType<ArrayAttr>(kLayoutsAttr)) {
-      auto attr = pinned.size() == 1 ? dyn_cast<LayoutAttr>(pinned[0])
-                                     : LayoutAttr();
-      if (!attr)
-        return op->emitOpError() << "needs one layout for what it writes";
-      auto parsed = DistributedLayout::parse(
-          std::string(attr.getText()),
-          {type.getShape().begin(), type.getShape().end()});
-      if (!parsed)
-        return op->emitOpError() << parsed.error();
-      return useInLayout(store.getValueToStoreMutable(), *parsed);
-    }
-    auto natural = naturalLayout(type, store.getPermutationMap());
-    if (failed(natural))
-      return op->emitOpError() << "has no coalesced layout for " << type;
-    DistributedLayout layout = *natural;
-    if (auto it = settled.find(store.getVector()); it != settled.end()) {
-      auto memref = cast<MemRefType>(store.getBase().getType());
-      AffineMap map = store.getPermutationMap();
-      int dim = -1;
-      for (auto [position, expr] : llvm::enumerate(map.getResults()))
-        if (cast<AffineDimExpr>(expr).getPosition() == map.getNumDims() - 1)
-          dim = position;
-      int64_t bytes = elementBytes(type.getElementType());
-      int64_t wanted = std::min<int64_t>(
-          32, dim < 0 ? 0 : contiguousBytes(*natural, dim, bytes));
-      if (it->second.isOpaque())
-        layout = plainLayout(it->second);
-      else if (opaque || memref.getMemorySpace() || dim < 0 ||
-          contiguousBytes(it->second, dim, bytes, isForWarpgroups(op)) >= wanted)
-        layout = it->second;
-    }
-    if (failed(useInLayout(store.getValueToStoreMutable(), layout)))
-      return failure();
-    if (!store.getMask())
-      return success();
-    OpOperand &mask = *store.getMaskMutable().begin();
-    return useInLayout(mask, layout);
+/// As the value comes if neighbouring lanes then write whole sectors, else coalesced.
+LogicalResult LayoutAssigner::settleStore(vector::TransferWriteOp store) {
+  VectorType type = laidOutType(store.getVector().getType());
+  if (!type)
+    return success();
+  if (auto pinned = store->getAttrOfType<ArrayAttr>(kLayoutsAttr)) {
+    auto attr = pinned.size() == 1 ? dyn_cast<LayoutAttr>(pinned[0])
+                                   : LayoutAttr();
+    if (!attr)
+      return store.emitOpError() << "needs one layout for what it writes";
+    auto parsed = DistributedLayout::parse(
+        std::string(attr.getText()),
+        {type.getShape().begin(), type.getShape().end()});
+    if (!parsed)
+      return store.emitOpError() << parsed.error();
+    return useInLayout(store.getValueToStoreMutable(), *parsed);
   }
+  auto natural = naturalLayout(type, store.getPermutationMap());
+  if (failed(natural))
+    return store.emitOpError() << "has no coalesced layout for " << type;
+  DistributedLayout layout = *natural;
+  if (auto it = settled.find(store.getVector()); it != settled.end()) {
+    auto memref = cast<MemRefType>(store.getBase().getType());
+    AffineMap map = store.getPermutationMap();
+    int dim = -1;
+    for (auto [position, expr] : llvm::enumerate(map.getResults()))
+      if (cast<AffineDimExpr>(expr).getPosition() == map.getNumDims() - 1)
+        dim = position;
+    int64_t bytes = elementBytes(type.getElementType());
+    int64_t wanted = std::min<int64_t>(
+        32, dim < 0 ? 0 : contiguousBytes(*natural, dim, bytes));
+    if (it->second.isOpaque())
+      layout = plainLayout(it->second);
+    else if (opaque || memref.getMemorySpace() || dim < 0 ||
+             contiguousBytes(it->second, dim, bytes, isForWarpgroups(store)) >= wanted)
+      layout = it->second;
+  }
+  if (failed(useInLayout(store.getValueToStoreMutable(), layout)))
+    return failure();
+  if (!store.getMask())
+    return success();
+  OpOperand &mask = *store.getMaskMutable().begin();
+  return useInLayout(mask, layout);
+}
+
+LogicalResult LayoutAssigner::settleProduct(MmaOp mma, const DistributedLayout &layout) {
+  if (mma.getInstruction()) {
+    auto layouts = instructionLayouts(mma, threads);
+    if (failed(layouts))
+      return failure();
+    if (laidOutType(mma.getA().getType()) &&
+        failed(useInLayout(mma.getAMutable(), layouts->a)))
+      return failure();
+    if (laidOutType(mma.getB().getType()) &&
+        failed(useInLayout(mma.getBMutable(), layouts->b)))
+      return failure();
+  } else if (laidOutType(mma.getA().getType()) ||
+             laidOutType(mma.getB().getType())) {
+    return mma.emitOpError()
+           << "multiplies by FMA, which takes operands from shared memory; "
+              "add the operand to 'promote' in the lowering config";
+  }
+  return useInLayout(mma.getAccMutable(), layout);
+}
+
+LogicalResult LayoutAssigner::settleMoved(Operation *op, const DistributedLayout &layout) {
+  if (auto convert = dyn_cast<ConvertLayoutOp>(op)) {
+    auto from = DistributedLayout::parse(
+        std::string(convert.getFrom().getText()), layout.shape());
+    if (!from)
+      return op->emitOpError() << from.error();
+    return useInLayout(convert.getSourceMutable(), *from);
+  }
+  if (auto transpose = dyn_cast<vector::TransposeOp>(op)) {
+    SmallVector<int> back = inverse(transpose.getPermutation());
+    return useInLayout(transpose.getVectorMutable(),
+                       layout.transpose({back.begin(), back.end()}));
+  }
+  if (auto broadcast = dyn_cast<vector::BroadcastOp>(op)) {
+    VectorType source = laidOutType(broadcast.getSourceType());
+    return source ? useInLayout(broadcast.getSourceMutable(),
+                                broadcastSource(layout, source))
+                  : success();
+  }
+  if (auto cast = dyn_cast<vector::ShapeCastOp>(op)) {
+    VectorType source = laidOutType(cast.getSource().getType());
+    if (!source)
+      return success();
+    auto needed = castShape(layout, source.getShape());
+    if (failed(needed))
+      return op->emitOpError() << "parts what a thread holds together";
+    return useInLayout(cast.getSourceMutable(), *needed);
+  }
+  auto interleave = cast<vector::InterleaveOp>(op);
+  auto half = halfOf(layout);
+  if (failed(half))
+    return op->emitOpError() << "has pairs that are no neighbours in registers";
+  return failure(failed(useInLayout(interleave.getLhsMutable(), *half)) ||
+                 failed(useInLayout(interleave.getRhsMutable(), *half)));
+}
+
+LogicalResult LayoutAssigner::settleOperands(Operation *op) {
+  if (auto store = dyn_cast<vector::TransferWriteOp>(op))
+    return settleStore(store);
   if (auto reduction = dyn_cast<vector::MultiDimReductionOp>(op)) {
     const DistributedLayout source =
         plainLayout(proposals[reduction.getSource()].layout);
@@ -305,60 +365,11 @@ LogicalResult LayoutAssigner::settleOperands(Operation *op) {
       isa<ClusterScatterOp>(op))
     return success();
   DistributedLayout layout = settled.find(op->getResult(0))->second;
-
-  if (auto mma = dyn_cast<MmaOp>(op)) {
-    if (mma.getInstruction()) {
-      auto layouts = instructionLayouts(mma, threads);
-      if (failed(layouts))
-        return failure();
-      if (laidOutType(mma.getA().getType()) &&
-          failed(useInLayout(mma.getAMutable(), layouts->a)))
-        return failure();
-      if (laidOutType(mma.getB().getType()) &&
-          failed(useInLayout(mma.getBMutable(), layouts->b)))
-        return failure();
-    } else if (laidOutType(mma.getA().getType()) ||
-               laidOutType(mma.getB().getType())) {
-      return op->emitOpError()
-             << "multiplies by FMA, which takes operands from shared memory; "
-                "add the operand to 'promote' in the lowering config";
-    }
-    return useInLayout(mma.getAccMutable(), layout);
-  }
-  if (auto convert = dyn_cast<ConvertLayoutOp>(op)) {
-    auto from = DistributedLayout::parse(
-        std::string(convert.getFrom().getText()), layout.shape());
-    if (!from)
-      return op->emitOpError() << from.error();
-    return useInLayout(convert.getSourceMutable(), *from);
-  }
-  if (auto transpose = dyn_cast<vector::TransposeOp>(op)) {
-    SmallVector<int> back = inverse(transpose.getPermutation());
-    return useInLayout(transpose.getVectorMutable(),
-                       layout.transpose({back.begin(), back.end()}));
-  }
-  if (auto broadcast = dyn_cast<vector::BroadcastOp>(op)) {
-    VectorType source = laidOutType(broadcast.getSourceType());
-    return source ? useInLayout(broadcast.getSourceMutable(),
-                                broadcastSource(layout, source))
-                  : success();
-  }
-  if (auto cast = dyn_cast<vector::ShapeCastOp>(op)) {
-    VectorType source = laidOutType(cast.getSource().getType());
-    if (!source)
-      return success();
-    auto needed = castShape(layout, source.getShape());
-    if (failed(needed))
-      return op->emitOpError() << "parts what a thread holds together";
-    return useInLayout(cast.getSourceMutable(), *needed);
-  }
-  if (auto interleave = dyn_cast<vector::InterleaveOp>(op)) {
-    auto half = halfOf(layout);
-    if (failed(half))
-      return op->emitOpError() << "has pairs that are no neighbours in registers";
-    return failure(failed(useInLayout(interleave.getLhsMutable(), *half)) ||
-                   failed(useInLayout(interleave.getRhsMutable(), *half)));
-  }
+  if (auto mma = dyn_cast<MmaOp>(op))
+    return settleProduct(mma, layout);
+  if (isa<ConvertLayoutOp, vector::TransposeOp, vector::BroadcastOp, vector::ShapeCastOp,
+          vector::InterleaveOp>(op))
+    return settleMoved(op, layout);
   if (auto read = dyn_cast<vector::TransferReadOp>(op)) {
     if (!read.getMask())
       return success();

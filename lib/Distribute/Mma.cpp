@@ -156,25 +156,50 @@ static Value widen(OpBuilder &b, Location loc, Value value, Type to,
   return {};
 }
 
-LogicalResult ThreadCode::multiplyByFma(MmaOp op) {
-  ThreadCode &code = *this;
-  Location loc = op.getLoc();
-  FailureOr<DistributedLayout> layout = getLayout(op.getResult());
-  FailureOr<Registers> acc = code.registers(op.getAcc());
-  FailureOr<MemView> viewA = code.view(op.getA()), viewB = code.view(op.getB());
-  if (failed(layout) || failed(acc) || failed(viewA) || failed(viewB))
-    return failure();
-  SmallVector<AffineMap> maps(op.getMaps().getAsValueRange<AffineMapAttr>());
-  OperandTile a = planOperand(code, loc, *viewA, maps[0], maps[2], *layout);
-  OperandTile bt = planOperand(code, loc, *viewB, maps[1], maps[2], *layout);
-  Type accType = cast<VectorType>(op.getAcc().getType()).getElementType();
-  auto isUnsigned = [&](unsigned operand) {
+namespace {
+/// A product by FMA: a register tile of the accumulator, multiplied step by step of the sum.
+class FmaProduct {
+public:
+  FmaProduct(ThreadCode &code, MmaOp op, const MemView &viewA, const MemView &viewB,
+             const DistributedLayout &layout)
+      : code(code), b(code.b), op(op), loc(op.getLoc()),
+        maps(op.getMaps().getAsValueRange<AffineMapAttr>()),
+        left(planOperand(code, loc, viewA, maps[0], maps[2], layout)),
+        right(planOperand(code, loc, viewB, maps[1], maps[2], layout)),
+        accType(cast<VectorType>(op.getAcc().getType()).getElementType()) {
+    findSum();
+  }
+
+  int64_t countSteps() const { return llvm::product_of(extents); }
+  int64_t lastExtent() const { return extents.empty() ? 1 : extents.back(); }
+  /// `acc` with the products of all steps.
+  FailureOr<Registers> unrolled(Registers acc);
+  /// The same by a loop, so many steps of the innermost one in each of its own.
+  FailureOr<Registers> looped(const Registers &acc, int64_t unroll);
+
+private:
+  /// The reduction loops and their static extents.
+  void findSum();
+  bool isUnsigned(unsigned operand) {
     auto signs = op.getSignedness();
     return signs && cast<StringAttr>((*signs)[operand]).getValue() == "unsigned";
-  };
+  }
+  /// The elements of operand `number` that are multiplied at `k`.
+  SmallVector<Value> loadAt(unsigned number, ArrayRef<Index> k);
+  FailureOr<Registers> multiplyAt(ArrayRef<Index> k, Registers acc);
 
-  // The reduction loops and their static extents.
+  ThreadCode &code;
+  OpBuilder &b;
+  MmaOp op;
+  Location loc;
+  SmallVector<AffineMap> maps;
+  OperandTile left, right;
+  Type accType;
   SmallVector<int64_t> loops, extents;
+};
+} // namespace
+
+void FmaProduct::findSum() {
   for (unsigned loop = 0; loop < maps[2].getNumDims(); ++loop) {
     if (maps[2].isFunctionOfDim(loop))
       continue;
@@ -187,65 +212,54 @@ LogicalResult ThreadCode::multiplyByFma(MmaOp op) {
           extent = cast<ShapedType>(operand.getType()).getDimSize(dim);
     extents.push_back(extent);
   }
-  int64_t steps = llvm::product_of(extents);
+}
 
-  auto multiplyAt = [&](ArrayRef<Index> k, Registers acc) -> FailureOr<Registers> {
-    auto coordinates = [&](AffineMap map) {
-      SmallVector<Index> result;
-      for (AffineExpr expr : map.getResults()) {
-        auto it = llvm::find(loops, cast<AffineDimExpr>(expr).getPosition());
-        result.push_back(it == loops.end() ? Index(0) : k[it - loops.begin()]);
-      }
-      return result;
-    };
-    SmallVector<Value> left = loadOperand(code, loc, a, coordinates(maps[0]));
-    SmallVector<Value> right = loadOperand(code, loc, bt, coordinates(maps[1]));
-    for (Value &value : left)
-      if (!(value = widen(b, loc, value, accType, isUnsigned(0))))
-        return op.emitOpError() << "cannot multiply into " << accType;
-    for (Value &value : right)
-      if (!(value = widen(b, loc, value, accType, isUnsigned(1))))
-        return op.emitOpError() << "cannot multiply into " << accType;
-    for (auto [reg, value] : llvm::enumerate(acc)) {
-      Value x = left[a.ofRegister[reg]], y = right[bt.ofRegister[reg]];
-      if (isa<FloatType>(accType))
-        value = math::FmaOp::create(b, loc, x, y, value);
-      else
-        value = arith::AddIOp::create(b, loc, value,
-                                      arith::MulIOp::create(b, loc, x, y));
-    }
-    return acc;
-  };
-  auto delinearized = [&](int64_t step) {
-    SmallVector<Index> k(extents.size());
-    for (int64_t dim = extents.size() - 1; dim >= 0; --dim) {
-      k[dim] = Index(step % extents[dim]);
-      step /= extents[dim];
-    }
-    return k;
-  };
-
-  // Unrolled while the body stays small; several reduction loops or a long one
-  // become a loop over the last, innermost one unrolled in part.
-  int64_t perStep = layout->numRegisters();
-  int64_t last = extents.empty() ? 1 : extents.back();
-  int64_t unroll = last;
-  while (unroll % 2 == 0 && unroll * perStep > 2048)
-    unroll /= 2;
-  if (steps == unroll) {
-    Registers values = *acc;
-    for (int64_t step = 0; step < steps; ++step) {
-      FailureOr<Registers> next = multiplyAt(delinearized(step), values);
-      if (failed(next))
-        return failure();
-      values = *next;
-    }
-    code.define(op.getResult(), values);
-    return success();
+SmallVector<Value> FmaProduct::loadAt(unsigned number, ArrayRef<Index> k) {
+  SmallVector<Index> coordinates;
+  for (AffineExpr expr : maps[number].getResults()) {
+    auto it = llvm::find(loops, cast<AffineDimExpr>(expr).getPosition());
+    coordinates.push_back(it == loops.end() ? Index(0) : k[it - loops.begin()]);
   }
+  return loadOperand(code, loc, number ? right : left, coordinates);
+}
+
+FailureOr<Registers> FmaProduct::multiplyAt(ArrayRef<Index> k, Registers acc) {
+  SmallVector<Value> x = loadAt(0, k), y = loadAt(1, k);
+  for (auto [number, values] : {std::pair(0, &x), {1, &y}})
+    for (Value &value : *values)
+      if (!(value = widen(b, loc, value, accType, isUnsigned(number))))
+        return op.emitOpError() << "cannot multiply into " << accType;
+  for (auto [reg, value] : llvm::enumerate(acc)) {
+    Value fromA = x[left.ofRegister[reg]], fromB = y[right.ofRegister[reg]];
+    if (isa<FloatType>(accType))
+      value = math::FmaOp::create(b, loc, fromA, fromB, value);
+    else
+      value = arith::AddIOp::create(b, loc, value,
+                                    arith::MulIOp::create(b, loc, fromA, fromB));
+  }
+  return acc;
+}
+
+FailureOr<Registers> FmaProduct::unrolled(Registers acc) {
+  for (int64_t step = 0, steps = countSteps(); step < steps; ++step) {
+    SmallVector<Index> k(extents.size());
+    int64_t rest = step;
+    for (int64_t dim = extents.size() - 1; dim >= 0; --dim) {
+      k[dim] = Index(rest % extents[dim]);
+      rest /= extents[dim];
+    }
+    FailureOr<Registers> next = multiplyAt(k, acc);
+    if (failed(next))
+      return failure();
+    acc = *next;
+  }
+  return acc;
+}
+
+FailureOr<Registers> FmaProduct::looped(const Registers &acc, int64_t unroll) {
   auto loop = scf::ForOp::create(b, loc, code.constant(loc, 0),
-                                 code.constant(loc, steps),
-                                 code.constant(loc, unroll), *acc);
+                                 code.constant(loc, countSteps()),
+                                 code.constant(loc, unroll), acc);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Registers values(loop.getRegionIterArgs());
@@ -269,6 +283,25 @@ LogicalResult ThreadCode::multiplyByFma(MmaOp op) {
     values = *next;
   }
   scf::YieldOp::create(b, loc, values);
-  code.define(op.getResult(), Registers(loop.getResults()));
+  return Registers(loop.getResults());
+}
+
+LogicalResult ThreadCode::multiplyByFma(MmaOp op) {
+  FailureOr<DistributedLayout> layout = getLayout(op.getResult());
+  FailureOr<Registers> acc = registers(op.getAcc());
+  FailureOr<MemView> viewA = view(op.getA()), viewB = view(op.getB());
+  if (failed(layout) || failed(acc) || failed(viewA) || failed(viewB))
+    return failure();
+  FmaProduct product(*this, op, *viewA, *viewB, *layout);
+  // Unrolled while the body stays small; several reduction loops or a long one
+  // become a loop over the last, innermost one unrolled in part.
+  int64_t perStep = layout->numRegisters(), unroll = product.lastExtent();
+  while (unroll % 2 == 0 && unroll * perStep > 2048)
+    unroll /= 2;
+  FailureOr<Registers> sums = product.countSteps() == unroll ? product.unrolled(*acc)
+                                                             : product.looped(*acc, unroll);
+  if (failed(sums))
+    return failure();
+  define(op.getResult(), *sums);
   return success();
 }

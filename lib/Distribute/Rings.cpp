@@ -104,20 +104,8 @@ int64_t ThreadCode::sharingBlocks(const RingCode &ring) {
                                                               : 1;
 }
 
-LogicalResult ThreadCode::ring(RingOp op) {
-  Location loc = op.getLoc();
-  auto type = cast<RingType>(op.getRing().getType());
-  RingCode ring;
-  ring.stages = type.getStages();
-  FailureOr<std::optional<unsigned>> multicast = multicastOf(op);
-  if (failed(multicast))
-    return failure();
-  ring.multicast = *multicast;
-  FailureOr<int64_t> copyThreads = copyThreadsOf(op, threads.lanes);
-  if (failed(copyThreads))
-    return failure();
-  ring.copyThreads = *copyThreads;
-  // A stage is empty when every warp that reads it has said so.
+/// A stage is empty when every warp that reads it has said so.
+FailureOr<int64_t> ThreadCode::countReleases(RingOp op, const RingCode &ring) {
   llvm::SmallSetVector<WarpsOp, 2> consumers;
   int64_t arrivals = 0;
   for (Operation *user : op.getRing().getUsers())
@@ -135,43 +123,49 @@ LogicalResult ThreadCode::ring(RingOp op) {
       return acquire.emitOpError()
              << "waits for a stage of a ring that no consumer releases";
   }
-  for (MemRefType tile : type.getTiles()) {
-    SmallVector<int64_t> strides;
-    int64_t offset;
-    if (failed(tile.getStridesAndOffset(strides, offset)))
-      return op.emitOpError() << "needs strides of " << tile;
-    MemView view;
-    auto space = cast<SharedAttr>(tile.getMemorySpace());
-    int64_t bytes = elementBytes(tile.getElementType());
-    int64_t elements = tile.getNumElements();
-    view.base =
-        sharedMemory(loc, tile.getElementType(), elements * ring.stages);
-    // The hardware swizzles addresses: what is swizzled begins where a pattern
-    // does.
-    int64_t period = space.getElementSwizzle().isNone()
-                         ? 128
-                         : space.getElementSwizzle().period() * bytes;
-    if (elements * bytes % period)
-      return op.emitOpError()
-             << "tile " << tile << " is no multiple of " << period << " bytes";
-    auto buffer = view.base.getDefiningOp<memref::AllocOp>();
-    buffer.setAlignment(std::max<int64_t>(period, 128));
-    // What threads copy and read by plain accesses needs no barriers but the ring's.
-    if (ring.copyThreads)
-      buffer->setAttr(kStagesAttr, b.getI64IntegerAttr(ring.stages));
-    for (auto [size, stride] : llvm::zip_equal(tile.getShape(), strides)) {
-      view.sizes.push_back(Index(size));
-      view.strides.push_back(Index(stride));
-      view.sizeDivisors.push_back(size);
-      view.strideDivisors.push_back(stride);
-    }
-    view.offsetDivisor = elements;
-    view.shared = space;
-    view.element = tile.getElementType();
-    ring.tiles.push_back(view);
-    ring.tileElements.push_back(elements);
+  return arrivals;
+}
+
+LogicalResult ThreadCode::addTile(RingOp op, MemRefType tile, RingCode &ring) {
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (failed(tile.getStridesAndOffset(strides, offset)))
+    return op.emitOpError() << "needs strides of " << tile;
+  MemView view;
+  auto space = cast<SharedAttr>(tile.getMemorySpace());
+  int64_t bytes = elementBytes(tile.getElementType());
+  int64_t elements = tile.getNumElements();
+  view.base =
+      sharedMemory(op.getLoc(), tile.getElementType(), elements * ring.stages);
+  // The hardware swizzles addresses: what is swizzled begins where a pattern
+  // does.
+  int64_t period = space.getElementSwizzle().isNone()
+                       ? 128
+                       : space.getElementSwizzle().period() * bytes;
+  if (elements * bytes % period)
+    return op.emitOpError()
+           << "tile " << tile << " is no multiple of " << period << " bytes";
+  auto buffer = view.base.getDefiningOp<memref::AllocOp>();
+  buffer.setAlignment(std::max<int64_t>(period, 128));
+  // What threads copy and read by plain accesses needs no barriers but the ring's.
+  if (ring.copyThreads)
+    buffer->setAttr(kStagesAttr, b.getI64IntegerAttr(ring.stages));
+  for (auto [size, stride] : llvm::zip_equal(tile.getShape(), strides)) {
+    view.sizes.push_back(Index(size));
+    view.strides.push_back(Index(stride));
+    view.sizeDivisors.push_back(size);
+    view.strideDivisors.push_back(stride);
   }
-  ring.stageBytes = type.getStageBytes();
+  view.offsetDivisor = elements;
+  view.shared = space;
+  view.element = tile.getElementType();
+  ring.tiles.push_back(view);
+  ring.tileElements.push_back(elements);
+  return success();
+}
+
+void ThreadCode::initBarriers(RingOp op, RingCode &ring, int64_t arrivals) {
+  Location loc = op.getLoc();
   int64_t barriers = arrivals ? 2 * ring.stages : ring.stages;
   ring.barriers = sharedMemory(loc, b.getI64Type(), barriers);
   // Of rings that stand together, the last one makes all of their barriers known.
@@ -197,6 +191,28 @@ LogicalResult ThreadCode::ring(RingOp op) {
     ClusterBarrierOp::create(b, loc);
   else if (isLast)
     barrier(loc);
+}
+
+LogicalResult ThreadCode::ring(RingOp op) {
+  auto type = cast<RingType>(op.getRing().getType());
+  RingCode ring;
+  ring.stages = type.getStages();
+  ring.stageBytes = type.getStageBytes();
+  FailureOr<std::optional<unsigned>> multicast = multicastOf(op);
+  if (failed(multicast))
+    return failure();
+  ring.multicast = *multicast;
+  FailureOr<int64_t> copyThreads = copyThreadsOf(op, threads.lanes);
+  if (failed(copyThreads))
+    return failure();
+  ring.copyThreads = *copyThreads;
+  FailureOr<int64_t> arrivals = countReleases(op, ring);
+  if (failed(arrivals))
+    return failure();
+  for (MemRefType tile : type.getTiles())
+    if (failed(addTile(op, tile, ring)))
+      return failure();
+  initBarriers(op, ring, *arrivals);
   rings.try_emplace(op.getRing(), std::move(ring));
   return success();
 }

@@ -353,6 +353,12 @@ private:
   void enterOneOfGroup(mlir::Location loc);
   /// For the threads of the current warpgroup, the `group`th of its range.
   mlir::LogicalResult groupBarrier(mlir::Operation *op, mlir::Value group);
+  /// How many arrivals make a stage of `ring`, that of `op`, empty.
+  mlir::FailureOr<int64_t> countReleases(RingOp op, const RingCode &ring);
+  /// Shared memory for all stages of a tile of `ring`.
+  mlir::LogicalResult addTile(RingOp op, mlir::MemRefType tile, RingCode &ring);
+  /// Barriers for stages that are full, and, after `arrivals`, empty.
+  void initBarriers(RingOp op, RingCode &ring, int64_t arrivals);
   mlir::Value stageOf(mlir::Location loc, const RingCode &ring,
                       mlir::Value position, bool empty);
 

@@ -66,11 +66,8 @@ static bool offers(TargetAttr target, StringRef key, StringRef name) {
          llvm::is_contained(list, StringAttr::get(target.getContext(), name));
 }
 
-LogicalResult KernelEmitter::declareEntryPoint() {
-  auto launch = kernel->getAttrOfType<LaunchAttr>(kLaunchAttr);
-  if (!launch)
-    return kernel.emitOpError("has no tilewright.launch, which says how many "
-                              "threads a block has");
+/// The launch fits the target.
+static LogicalResult checkLaunch(func::FuncOp kernel, LaunchAttr launch, TargetAttr target) {
   if (launch.getThreads() > target.getFact("max_threads", 1024))
     return kernel.emitOpError("has blocks of ")
            << launch.getThreads() << " threads; target " << target.getName()
@@ -80,6 +77,79 @@ LogicalResult KernelEmitter::declareEntryPoint() {
     return kernel.emitOpError("is distributed over subgroups of ")
            << launch.getSubgroup() << "; target " << target.getName() << " has "
            << target.getFact("subgroup");
+  return success();
+}
+
+namespace {
+/// What a module has to declare.
+struct Needs {
+  llvm::SetVector<Capability> capabilities;
+  llvm::SetVector<spirv::Extension> extensions;
+  llvm::SmallSetVector<int32_t, 4> floatWidths;
+  bool hasMatrices = false;
+};
+} // namespace
+
+/// Of its types, its buffers' elements and its ops.
+static Needs collectNeeds(spirv::ModuleOp module, int64_t version) {
+  Needs needs;
+  needs.capabilities.insert(Capability::Shader);
+  auto addType = [&](Type type) {
+    needs.hasMatrices |= isa<spirv::CooperativeMatrixType>(type);
+    forEachScalar(type, [&](Type scalar) {
+      if (scalar.isBF16()) { // as a component only
+        needs.capabilities.insert(Capability::BFloat16TypeKHR);
+        needs.capabilities.insert(Capability::BFloat16CooperativeMatrixKHR);
+        needs.extensions.insert(spirv::Extension::SPV_KHR_bfloat16);
+        return;
+      }
+      if (std::optional<Capability> needed = capabilityOf(scalar))
+        needs.capabilities.insert(*needed);
+      if (isa<FloatType>(scalar))
+        needs.floatWidths.insert(scalar.getIntOrFloatBitWidth());
+    });
+  };
+  module.walk([&](Operation *op) {
+    if (auto variable = dyn_cast<spirv::GlobalVariableOp>(op)) {
+      addType(variable.getType());
+      auto pointer = cast<spirv::PointerType>(variable.getType());
+      if (pointer.getStorageClass() == spirv::StorageClass::StorageBuffer)
+        forEachScalar(pointer, [&](Type scalar) {
+          if (scalar.getIntOrFloatBitWidth() == 16)
+            needs.capabilities.insert(Capability::StorageBuffer16BitAccess);
+          if (scalar.getIntOrFloatBitWidth() == 8) {
+            needs.capabilities.insert(Capability::StorageBuffer8BitAccess);
+            if (version < 12)
+              needs.extensions.insert(spirv::Extension::SPV_KHR_8bit_storage);
+          }
+        });
+      if (StringRef name = variable.getBuiltIn().value_or("");
+          name.starts_with("Subgroup"))
+        needs.capabilities.insert(Capability::GroupNonUniform);
+    }
+    if (isa<spirv::GroupNonUniformShuffleOp,
+            spirv::GroupNonUniformShuffleXorOp>(op)) {
+      needs.capabilities.insert(Capability::GroupNonUniform);
+      needs.capabilities.insert(Capability::GroupNonUniformShuffle);
+    }
+    for (Type type : op->getResultTypes())
+      addType(type);
+  });
+  if (needs.hasMatrices) {
+    needs.capabilities.insert(Capability::VulkanMemoryModel);
+    needs.capabilities.insert(Capability::CooperativeMatrixKHR);
+    needs.extensions.insert(spirv::Extension::SPV_KHR_cooperative_matrix);
+  }
+  return needs;
+}
+
+LogicalResult KernelEmitter::declareEntryPoint() {
+  auto launch = kernel->getAttrOfType<LaunchAttr>(kLaunchAttr);
+  if (!launch)
+    return kernel.emitOpError("has no tilewright.launch, which says how many "
+                              "threads a block has");
+  if (failed(checkLaunch(kernel, launch, target)))
+    return failure();
 
   // SPIR-V 1.4 and later list every variable, earlier ones the inputs only.
   SmallVector<Attribute> variables;
@@ -98,68 +168,18 @@ LogicalResult KernelEmitter::declareEntryPoint() {
       end, at, function, spirv::ExecutionMode::LocalSize,
       {static_cast<int32_t>(launch.getThreads()), 1, 1});
 
-  llvm::SetVector<Capability> capabilities;
-  llvm::SetVector<spirv::Extension> extensions;
-  capabilities.insert(Capability::Shader);
-  llvm::SmallSetVector<int32_t, 4> floatWidths;
-  bool hasMatrices = false;
-  auto addType = [&](Type type) {
-    hasMatrices |= isa<spirv::CooperativeMatrixType>(type);
-    forEachScalar(type, [&](Type scalar) {
-      if (scalar.isBF16()) { // as a component only
-        capabilities.insert(Capability::BFloat16TypeKHR);
-        capabilities.insert(Capability::BFloat16CooperativeMatrixKHR);
-        extensions.insert(spirv::Extension::SPV_KHR_bfloat16);
-        return;
-      }
-      if (std::optional<Capability> needed = capabilityOf(scalar))
-        capabilities.insert(*needed);
-      if (isa<FloatType>(scalar))
-        floatWidths.insert(scalar.getIntOrFloatBitWidth());
-    });
-  };
-  module.walk([&](Operation *op) {
-    if (auto variable = dyn_cast<spirv::GlobalVariableOp>(op)) {
-      addType(variable.getType());
-      auto pointer = cast<spirv::PointerType>(variable.getType());
-      if (pointer.getStorageClass() == spirv::StorageClass::StorageBuffer)
-        forEachScalar(pointer, [&](Type scalar) {
-          if (scalar.getIntOrFloatBitWidth() == 16)
-            capabilities.insert(Capability::StorageBuffer16BitAccess);
-          if (scalar.getIntOrFloatBitWidth() == 8) {
-            capabilities.insert(Capability::StorageBuffer8BitAccess);
-            if (version < 12)
-              extensions.insert(spirv::Extension::SPV_KHR_8bit_storage);
-          }
-        });
-      if (StringRef name = variable.getBuiltIn().value_or("");
-          name.starts_with("Subgroup"))
-        capabilities.insert(Capability::GroupNonUniform);
-    }
-    if (isa<spirv::GroupNonUniformShuffleOp,
-            spirv::GroupNonUniformShuffleXorOp>(op)) {
-      capabilities.insert(Capability::GroupNonUniform);
-      capabilities.insert(Capability::GroupNonUniformShuffle);
-    }
-    for (Type type : op->getResultTypes())
-      addType(type);
-  });
-
-  if (hasMatrices) {
-    capabilities.insert(Capability::VulkanMemoryModel);
-    capabilities.insert(Capability::CooperativeMatrixKHR);
-    extensions.insert(spirv::Extension::SPV_KHR_cooperative_matrix);
+  Needs needs = collectNeeds(module, version);
+  if (needs.hasMatrices)
     useVulkanMemoryModel();
-  }
 
   // NaN, infinities and signed zeros mean what arith says, and operations round
   // to nearest even (without this, conversions to f16 may truncate).
-  if (target.has("float_controls") && !floatWidths.empty()) {
-    capabilities.insert(Capability::SignedZeroInfNanPreserve);
-    capabilities.insert(Capability::RoundingModeRTE);
+  if (target.has("float_controls") && !needs.floatWidths.empty()) {
+    needs.capabilities.insert(Capability::SignedZeroInfNanPreserve);
+    needs.capabilities.insert(Capability::RoundingModeRTE);
     if (version < 12)
-      extensions.insert(spirv::Extension::SPV_KHR_float_controls);
-    SmallVector<int32_t> widths = floatWidths.takeVector();
+      needs.extensions.insert(spirv::Extension::SPV_KHR_float_controls);
+    SmallVector<int32_t> widths = needs.floatWidths.takeVector();
     llvm::sort(widths);
     for (int32_t width : widths)
       for (auto mode : {spirv::ExecutionMode::SignedZeroInfNanPreserve,
@@ -175,7 +195,7 @@ LogicalResult KernelEmitter::declareEntryPoint() {
         {Capability::Float64, "types", "f64"},
         {Capability::StorageBuffer8BitAccess, "storage", "i8"},
         {Capability::StorageBuffer16BitAccess, "storage", "i16"}})
-    if (capabilities.contains(capability) && !offers(target, key, name))
+    if (needs.capabilities.contains(capability) && !offers(target, key, name))
       return kernel.emitOpError("needs ")
              << name << " as one of the target's " << key << "; "
              << target.getName() << " lacks it";
@@ -183,9 +203,9 @@ LogicalResult KernelEmitter::declareEntryPoint() {
   auto spirvVersion = version == 11   ? spirv::Version::V_1_3
                       : version == 12 ? spirv::Version::V_1_5
                                       : spirv::Version::V_1_6;
-  SmallVector<Capability> sorted = capabilities.takeVector();
+  SmallVector<Capability> sorted = needs.capabilities.takeVector();
   llvm::sort(sorted);
   module.setVceTripleAttr(spirv::VerCapExtAttr::get(
-      spirvVersion, sorted, extensions.getArrayRef(), module.getContext()));
+      spirvVersion, sorted, needs.extensions.getArrayRef(), module.getContext()));
   return success();
 }

@@ -32,19 +32,17 @@ CLI::Validator numberFrom(double least, bool isIncluded, const std::string &expe
       "");
 }
 
-} // namespace
-
-bool parseOptions(int argc, char **argv, Options &options, int &exitCode) {
-  CLI::App app("Runs a function of a compiled program, checks and times it.\n"
-               "Given .mlir, compiles it first with the tilewright-compile "
-               "beside this program.\n"
-               "Exit code: 0 good, 1 error, 2 a check found a difference or could check nothing.",
-               "tilewright-run");
-  app.set_version_flag("--version",
-                       std::string("tilewright-run ") + tilewright_version());
+/// What is read on, once all of the command line is there.
+struct Given {
   std::string bench, json, trace;
   double atol = 0, rtol = 0;
   int threads = 0;
+  CLI::Option *atolOption = nullptr, *rtolOption = nullptr, *threadsOption = nullptr;
+};
+
+constexpr const char *kOfKernels = "Kernels in .ptx (devices cuda and ptxsim)";
+
+void addCall(CLI::App &app, Options &options) {
   app.add_option("PROGRAM", options.program, "artifact (.tw), .mlir, or a kernel in .ptx");
   app.add_option("--device", options.device,
                  "auto (cuda, then vulkan, then cpu; vulkan on a CPU last), cpu, cuda[:i], "
@@ -68,6 +66,9 @@ bool parseOptions(int argc, char **argv, Options &options, int &exitCode) {
                  "written in place)")
       ->allow_extra_args(false);
   app.add_flag("--print", options.print, "print the outputs");
+}
+
+void addChecks(CLI::App &app, Options &options, Given &given) {
   app.add_option("--check", options.check,
                  "compare with the reference program (oracle) or with another "
                  "device");
@@ -78,25 +79,28 @@ bool parseOptions(int argc, char **argv, Options &options, int &exitCode) {
                  "one per output, to compare with: @file.npy")
       ->allow_extra_args(false);
   const CLI::Validator tolerance = numberFrom(0, true, "a number, 0 or more");
-  CLI::Option *atolOption =
-      app.add_option("--atol", atol, "absolute tolerance")->check(tolerance);
-  CLI::Option *rtolOption =
-      app.add_option("--rtol", rtol, "relative tolerance")->check(tolerance);
-  app.add_flag("--bench{20}", bench, "time N calls (--bench=N; default 20)");
+  given.atolOption =
+      app.add_option("--atol", given.atol, "absolute tolerance")->check(tolerance);
+  given.rtolOption =
+      app.add_option("--rtol", given.rtol, "relative tolerance")->check(tolerance);
+}
+
+void addMeasurements(CLI::App &app, Options &options, Given &given) {
+  app.add_flag("--bench{20}", given.bench, "time N calls (--bench=N; default 20)");
   app.add_option("--bench-seconds", options.benchSeconds,
                  "with --bench: go on until the calls have taken that long")
       ->check(numberFrom(0, true, "a number of seconds, 0 or more"));
   app.add_flag("--bench-flush-cache", options.benchFlushCache,
                "with --bench: empty the device's caches before each call");
-  CLI::Option *threadsOption =
-      app.add_option("--threads", threads,
+  given.threadsOption =
+      app.add_option("--threads", given.threads,
                      "threads of the device cpu (default: TILEWRIGHT_CPU_THREADS, or the "
                      "processors that this process may run on and has a quota of)")
           ->check(CLI::Range(1, 4096));
-  app.add_flag("--json{-}", json,
+  app.add_flag("--json{-}", given.json,
                "write one line of JSON to stdout, or append it to a file "
                "(--json=FILE); see the README beside this tool's source");
-  app.add_flag("--trace{-}", trace,
+  app.add_flag("--trace{-}", given.trace,
                "say on stderr which kernels were launched; --trace=FILE writes "
                "what the runtime and the device did and when, for "
                "ui.perfetto.dev");
@@ -104,6 +108,9 @@ bool parseOptions(int argc, char **argv, Options &options, int &exitCode) {
                  "seconds to wait for a device before it is given up")
       ->capture_default_str()
       ->check(numberFrom(0, false, "a number of seconds above 0"));
+}
+
+void addProgram(CLI::App &app, Options &options) {
   app.add_option("--target", options.target,
                  "of an artifact: the target to run; of .mlir: what to compile "
                  "for (default: the device)");
@@ -120,22 +127,24 @@ bool parseOptions(int argc, char **argv, Options &options, int &exitCode) {
   app.add_flag("--verify-parameters", options.verifyParameters,
                "fail where a parameter has other values than the program was compiled "
                "with (by SHA-256)");
-  const char *ofKernels = "Kernels in .ptx (devices cuda and ptxsim)";
+}
+
+void addKernels(CLI::App &app, Options &options) {
   app.add_option("--entry", options.entry,
                  "kernel to launch (default: the only one)")
-      ->group(ofKernels);
+      ->group(kOfKernels);
   app.add_option("--grid", options.grid, "blocks: X, X,Y or X,Y,Z")
       ->capture_default_str()
-      ->group(ofKernels);
+      ->group(kOfKernels);
   app.add_option("--block", options.block, "threads per block: X, X,Y or X,Y,Z")
       ->capture_default_str()
-      ->group(ofKernels);
+      ->group(kOfKernels);
   app.add_option("--cluster", options.cluster,
                  "blocks per cluster: X, X,Y or X,Y,Z")
       ->capture_default_str()
-      ->group(ofKernels);
+      ->group(kOfKernels);
   app.add_option("--shared", options.shared, "bytes of dynamic shared memory")
-      ->group(ofKernels);
+      ->group(kOfKernels);
   app.add_option("--arg", options.kernelArguments,
                  "one per parameter, as --input: with dims or @file.npy a "
                  "buffer (TYPE=undefined: one that nothing has written), "
@@ -145,47 +154,75 @@ bool parseOptions(int argc, char **argv, Options &options, int &exitCode) {
                  "(by=address: of a map in memory; lower=-1x-1:upper=-1x-1: of images); --output, --expect and "
                  "--print are for the buffers, in order")
       ->allow_extra_args(false)
-      ->group(ofKernels);
+      ->group(kOfKernels);
+}
+
+/// Throws where a value is none that the option takes.
+void readGiven(const Given &given, Options &options) {
+  if (given.atolOption->count())
+    options.atol = given.atol;
+  if (given.rtolOption->count())
+    options.rtol = given.rtol;
+  // The driver asks for it when the device is opened.
+  if (given.threadsOption->count())
+    setenv("TILEWRIGHT_CPU_THREADS", std::to_string(given.threads).c_str(), /*overwrite=*/1);
+  if (!given.bench.empty()) {
+    char *end = nullptr;
+    options.benchCount = std::strtoll(given.bench.c_str(), &end, 10);
+    if (*end || options.benchCount < 1 || options.benchCount > 1000000)
+      throw CLI::ValidationError(
+          "--bench", "'" + given.bench + "'; expected a number from 1 to 1000000");
+  } else if (options.benchSeconds > 0 || options.benchFlushCache) {
+    throw CLI::ValidationError(
+        "--bench-seconds and --bench-flush-cache", "go with --bench");
+  }
+  options.json = !given.json.empty();
+  options.jsonPath = given.json == "-" ? "" : given.json;
+  options.trace = given.trace == "-";
+  options.tracePath = given.trace == "-" ? "" : given.trace;
+  for (std::string &path : options.outputs)
+    path = pathOf(path);
+  for (std::string &path : options.expect)
+    path = pathOf(path);
+}
+
+/// Throws where options do not go together.
+void checkTogether(const Options &options) {
+  if (options.program.empty() && !options.listDevices)
+    throw CLI::RequiredError("PROGRAM");
+  if (options.resources &&
+      (options.benchCount > 0 || !options.inputs.empty() || !options.check.empty() ||
+       !options.expect.empty() || !options.outputs.empty()))
+    throw CLI::ValidationError("--resources", "runs nothing: it goes without --input, --output, "
+                                              "--check, --expect and --bench");
+  if (!options.check.empty() && !options.expect.empty())
+    throw CLI::ValidationError("--check", "expected either --check or "
+                                          "--expect");
+}
+
+} // namespace
+
+bool parseOptions(int argc, char **argv, Options &options, int &exitCode) {
+  CLI::App app("Runs a function of a compiled program, checks and times it.\n"
+               "Given .mlir, compiles it first with the tilewright-compile "
+               "beside this program.\n"
+               "Exit code: 0 good, 1 error, 2 a check found a difference or could check nothing.",
+               "tilewright-run");
+  app.set_version_flag("--version",
+                       std::string("tilewright-run ") + tilewright_version());
+  Given given;
+  addCall(app, options);
+  addChecks(app, options, given);
+  addMeasurements(app, options, given);
+  addProgram(app, options);
+  addKernels(app, options);
   try {
     app.parse(argc, argv);
     for (const CLI::Option *option : app.get_options())
-      if (option->get_group() == ofKernels && option->count() && options.ofKernels.empty())
+      if (option->get_group() == kOfKernels && option->count() && options.ofKernels.empty())
         options.ofKernels = option->get_name();
-    if (atolOption->count())
-      options.atol = atol;
-    if (rtolOption->count())
-      options.rtol = rtol;
-    // The driver asks for it when the device is opened.
-    if (threadsOption->count())
-      setenv("TILEWRIGHT_CPU_THREADS", std::to_string(threads).c_str(), /*overwrite=*/1);
-    if (!bench.empty()) {
-      char *end = nullptr;
-      options.benchCount = std::strtoll(bench.c_str(), &end, 10);
-      if (*end || options.benchCount < 1 || options.benchCount > 1000000)
-        throw CLI::ValidationError(
-            "--bench", "'" + bench + "'; expected a number from 1 to 1000000");
-    } else if (options.benchSeconds > 0 || options.benchFlushCache) {
-      throw CLI::ValidationError(
-          "--bench-seconds and --bench-flush-cache", "go with --bench");
-    }
-    options.json = !json.empty();
-    options.jsonPath = json == "-" ? "" : json;
-    options.trace = trace == "-";
-    options.tracePath = trace == "-" ? "" : trace;
-    for (std::string &path : options.outputs)
-      path = pathOf(path);
-    for (std::string &path : options.expect)
-      path = pathOf(path);
-    if (options.program.empty() && !options.listDevices)
-      throw CLI::RequiredError("PROGRAM");
-    if (options.resources &&
-        (options.benchCount > 0 || !options.inputs.empty() || !options.check.empty() ||
-         !options.expect.empty() || !options.outputs.empty()))
-      throw CLI::ValidationError("--resources", "runs nothing: it goes without --input, --output, "
-                                                "--check, --expect and --bench");
-    if (!options.check.empty() && !options.expect.empty())
-      throw CLI::ValidationError("--check", "expected either --check or "
-                                            "--expect");
+    readGiven(given, options);
+    checkTogether(options);
   } catch (const CLI::ParseError &e) {
     exitCode = app.exit(e) == 0 ? 0 : 1;
     return false;

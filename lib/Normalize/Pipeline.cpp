@@ -33,6 +33,7 @@ void tilewright::populateNormalizePipeline(OpPassManager &pm,
   func.addPass(createFoldScalarsPass());
   func.addPass(createReadExtractsPass());
   func.addPass(createReadOtherMapsPass());
+  func.addPass(createReadNarrowOperandsPass());
   func.addPass(createConvertOperandsPass());
   func.addPass(createSplitZeroPointsPass());
   func.addPass(createAddInitsLastPass());

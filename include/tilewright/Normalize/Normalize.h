@@ -110,6 +110,10 @@ mlir::linalg::GenericOp readOtherMaps(mlir::RewriterBase &rewriter, mlir::linalg
 /// Reads tensors that `tensor.concat` rotates where they lie.
 void readRotations(mlir::RewriterBase &rewriter, mlir::func::FuncOp func);
 
+/// Has `op`, a product, read tensors as they were before they were widened, where matrix units
+/// multiply those.
+void readNarrowOperands(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op);
+
 /// Converts operands of `op`, a product of floats, in front of it where its body converts integers,
 /// or floats of 8 bits beside halves.
 void convertOperands(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op);

@@ -1,12 +1,12 @@
 # Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Products of operands that are computed element by element: casts, scales and zero points (for each row, or for groups of
-rows), activations. Most of f(0) is not zero, so that what is filled in at edges shows if it is filled in too early.
+rows), activations; or only widened. Most of f(0) is not zero, so that what is filled in at edges shows if it is filled in too early.
 """
 
 import numpy as np
 
-from data import BF16, E4M3, F16, F32, I4, I8, integers
+from data import BF16, E4M3, F16, F32, I32, I4, I8, integers
 from families.contraction import indexing, sizes
 from functions import EXACT, Function
 
@@ -65,6 +65,26 @@ def product(form, a, b, target, dynamic, dims, dims_list=({},), relu=False):
     return f
 
 
+def widened(form, a, b, dynamic, dims, dims_list=({},)):
+    """a · b of f32 or i32, to which both were widened in front."""
+    wide = F32 if a.is_float else I32
+    left, right = FORMS[form]
+    f = Function("producers", f"{a.name}-{b.name}-wide", form, dims, dynamic)
+
+    def widen(dims, x):
+        def body(lines, value, out):
+            lines.append(f"%w = arith.{'extf' if x.element.is_float else 'extsi'} {value} : {x.element.name} to {wide.name}")
+            return "%w"
+        return f.generic(dims, [x], f.empty(wide, dims), body)
+
+    x, w = widen(left, f.arg(a, left)), widen(right, f.arg(b, right))
+    f.ret(f.op("linalg.contract", [x, w], f.zeros(wide, "mn"), indexing("mnk", left, right, "mn")))
+    for sizes_ in dims_list:
+        f.case(f"int/{label_of({**f.sizes, **sizes_})}", sizes_, integers(-3, 3), EXACT,
+               lambda x, w: np.einsum(f"{left},{right}->mn", x, w))
+    return f
+
+
 def grouped(weights, m, groups, size, n, dynamic=False, cases=({},), rows=False, columns="n"):
     """x · ((w - zero) · scale), with scales and zero points for each group of `size` along k, the groups joined by a
     reshape; `rows`: weights are [n, k], else [k, n]. A dim in capitals, as `columns` may be, is static."""
@@ -109,6 +129,10 @@ def functions():
     yield product("nn", F16, E4M3, F16, False, sizes(33, 40, 48))
     yield product("nn", F16, I8, F32, False, sizes(20, 36, 40))  # no matrix unit is for f32
     yield product("nn", F16, I8, F16, False, sizes(4, 64, 96))
+    yield widened("nn", F16, F16, True, sizes(1, 1, 1), RAGGED)
+    yield widened("tb", BF16, BF16, False, sizes(64, 72, 96))
+    yield widened("ta", F16, E4M3, False, sizes(40, 24, 64))
+    yield widened("tb", I8, I8, True, sizes(1, 1, 1), RAGGED)
     for weights in (I8, I4):
         yield grouped(weights, 17, 3, 32, 42)
         yield grouped(weights, 1, 4, 32, 64)

@@ -206,8 +206,12 @@ bool ScoreMask::seeKeys(unsigned query,
                         llvm::function_ref<OpFoldResult(unsigned)> sizeOf) const {
   std::optional<int64_t> before, behind;
   for (const Bound &bound : bounds) {
+    // Sizes only move what is seen further behind the query.
+    bool isAtLeast = llvm::all_of(bound.offset.symbols, [&](auto part) {
+      return !bound.isLower && part.second >= 0 && part.first.template getDefiningOp<tensor::DimOp>();
+    });
     int64_t offset = bound.offset.constant;
-    if (!bound.offset.symbols.empty() || bound.query != query)
+    if (!isAtLeast || bound.query != query)
       return false;
     auto &narrowest = bound.isLower ? before : behind;
     narrowest = std::min(narrowest.value_or(offset), offset);

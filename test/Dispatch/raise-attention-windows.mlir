@@ -212,4 +212,73 @@ func.func @finite_unknown(%q: tensor<4x?x16xf32>, %k: tensor<4x?x16xf32>, %v: te
     ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.mulf %x, %y : f32 %1 = arith.addf %acc, %0 : f32 linalg.yield %1 : f32 } -> tensor<4x?x16xf32>
   return %r : tensor<4x?x16xf32>
 }
+// Keys in front of the queries', of which there are as many as a size says: each query sees the first key.
+// CHECK-LABEL: func.func @finite_behind(
+// CHECK-NOT: linalg.generic
+// CHECK: tilewright.attention {{.*}} lengths({{.*}}causal = "bottom_right"
+func.func @finite_behind(%q: tensor<4x?x16xf32>, %k: tensor<4x?x16xf32>, %v: tensor<4x?x16xf32>, %cache: tensor<4x?x16xf32>) -> tensor<4x?x16xf32> {
+  %c1 = arith.constant 1 : index
+  %t0 = tensor.dim %q, %c1 : tensor<4x?x16xf32>
+  %t1 = tensor.dim %k, %c1 : tensor<4x?x16xf32>
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %hidden = arith.constant -1.0e9 : f32
+  %t2 = tensor.dim %cache, %c1 : tensor<4x?x16xf32>
+  %n = arith.index_cast %t2 : index to i64
+  %es = tensor.empty(%t0, %t1) : tensor<4x?x?xf32>
+  %er = tensor.empty(%t0) : tensor<4x?xf32>
+  %eo = tensor.empty(%t0) : tensor<4x?x16xf32>
+  %zs = linalg.fill ins(%zero : f32) outs(%es : tensor<4x?x?xf32>) -> tensor<4x?x?xf32>
+  %zr = linalg.fill ins(%zero : f32) outs(%er : tensor<4x?xf32>) -> tensor<4x?xf32>
+  %lr = linalg.fill ins(%low : f32) outs(%er : tensor<4x?xf32>) -> tensor<4x?xf32>
+  %zo = linalg.fill ins(%zero : f32) outs(%eo : tensor<4x?x16xf32>) -> tensor<4x?x16xf32>
+  %s = linalg.generic {indexing_maps = [#q, #k, #s], iterator_types = #pppr} ins(%q, %k : tensor<4x?x16xf32>, tensor<4x?x16xf32>) outs(%zs : tensor<4x?x?xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.mulf %x, %y : f32 %1 = arith.addf %acc, %0 : f32 linalg.yield %1 : f32 } -> tensor<4x?x?xf32>
+  %t = linalg.generic {indexing_maps = [#ij, #ij], iterator_types = #ppp} ins(%s : tensor<4x?x?xf32>) outs(%es : tensor<4x?x?xf32>) {
+    ^bb0(%x: f32, %acc: f32): %i = linalg.index 1 : index %j = linalg.index 2 : index %a = arith.index_cast %i : index to i64 %b = arith.index_cast %j : index to i64 %l = arith.addi %a, %n : i64 %g = arith.cmpi sgt, %b, %l : i64 %z = arith.select %g, %hidden, %x : f32 linalg.yield %z : f32 } -> tensor<4x?x?xf32>
+  %max = linalg.generic {indexing_maps = [#ij, #i], iterator_types = #ppr} ins(%t : tensor<4x?x?xf32>) outs(%lr : tensor<4x?xf32>) {
+    ^bb0(%x: f32, %acc: f32): %0 = arith.maximumf %x, %acc : f32 linalg.yield %0 : f32 } -> tensor<4x?xf32>
+  %p = linalg.generic {indexing_maps = [#ij, #i, #ij], iterator_types = #ppp} ins(%t, %max : tensor<4x?x?xf32>, tensor<4x?xf32>) outs(%es : tensor<4x?x?xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.subf %x, %y : f32 %1 = math.exp %0 : f32 linalg.yield %1 : f32 } -> tensor<4x?x?xf32>
+  %sum = linalg.generic {indexing_maps = [#ij, #i], iterator_types = #ppr} ins(%p : tensor<4x?x?xf32>) outs(%zr : tensor<4x?xf32>) {
+    ^bb0(%x: f32, %acc: f32): %0 = arith.addf %acc, %x : f32 linalg.yield %0 : f32 } -> tensor<4x?xf32>
+  %w = linalg.generic {indexing_maps = [#ij, #i, #ij], iterator_types = #ppp} ins(%p, %sum : tensor<4x?x?xf32>, tensor<4x?xf32>) outs(%es : tensor<4x?x?xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.divf %x, %y : f32 linalg.yield %0 : f32 } -> tensor<4x?x?xf32>
+  %r = linalg.generic {indexing_maps = [#w, #v, #o], iterator_types = #pppr} ins(%w, %v : tensor<4x?x?xf32>, tensor<4x?x16xf32>) outs(%zo : tensor<4x?x16xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.mulf %x, %y : f32 %1 = arith.addf %acc, %0 : f32 linalg.yield %1 : f32 } -> tensor<4x?x16xf32>
+  return %r : tensor<4x?x16xf32>
+}
+// A number that may be negative: then the first queries see no key.
+// CHECK-LABEL: func.func @finite_behind_unknown(
+// CHECK: tilewright.attention {{.*}} mask(
+func.func @finite_behind_unknown(%q: tensor<4x?x16xf32>, %k: tensor<4x?x16xf32>, %v: tensor<4x?x16xf32>, %n: i64) -> tensor<4x?x16xf32> {
+  %c1 = arith.constant 1 : index
+  %t0 = tensor.dim %q, %c1 : tensor<4x?x16xf32>
+  %t1 = tensor.dim %k, %c1 : tensor<4x?x16xf32>
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %hidden = arith.constant -1.0e9 : f32
+  %es = tensor.empty(%t0, %t1) : tensor<4x?x?xf32>
+  %er = tensor.empty(%t0) : tensor<4x?xf32>
+  %eo = tensor.empty(%t0) : tensor<4x?x16xf32>
+  %zs = linalg.fill ins(%zero : f32) outs(%es : tensor<4x?x?xf32>) -> tensor<4x?x?xf32>
+  %zr = linalg.fill ins(%zero : f32) outs(%er : tensor<4x?xf32>) -> tensor<4x?xf32>
+  %lr = linalg.fill ins(%low : f32) outs(%er : tensor<4x?xf32>) -> tensor<4x?xf32>
+  %zo = linalg.fill ins(%zero : f32) outs(%eo : tensor<4x?x16xf32>) -> tensor<4x?x16xf32>
+  %s = linalg.generic {indexing_maps = [#q, #k, #s], iterator_types = #pppr} ins(%q, %k : tensor<4x?x16xf32>, tensor<4x?x16xf32>) outs(%zs : tensor<4x?x?xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.mulf %x, %y : f32 %1 = arith.addf %acc, %0 : f32 linalg.yield %1 : f32 } -> tensor<4x?x?xf32>
+  %t = linalg.generic {indexing_maps = [#ij, #ij], iterator_types = #ppp} ins(%s : tensor<4x?x?xf32>) outs(%es : tensor<4x?x?xf32>) {
+    ^bb0(%x: f32, %acc: f32): %i = linalg.index 1 : index %j = linalg.index 2 : index %a = arith.index_cast %i : index to i64 %b = arith.index_cast %j : index to i64 %l = arith.addi %a, %n : i64 %g = arith.cmpi sgt, %b, %l : i64 %z = arith.select %g, %hidden, %x : f32 linalg.yield %z : f32 } -> tensor<4x?x?xf32>
+  %max = linalg.generic {indexing_maps = [#ij, #i], iterator_types = #ppr} ins(%t : tensor<4x?x?xf32>) outs(%lr : tensor<4x?xf32>) {
+    ^bb0(%x: f32, %acc: f32): %0 = arith.maximumf %x, %acc : f32 linalg.yield %0 : f32 } -> tensor<4x?xf32>
+  %p = linalg.generic {indexing_maps = [#ij, #i, #ij], iterator_types = #ppp} ins(%t, %max : tensor<4x?x?xf32>, tensor<4x?xf32>) outs(%es : tensor<4x?x?xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.subf %x, %y : f32 %1 = math.exp %0 : f32 linalg.yield %1 : f32 } -> tensor<4x?x?xf32>
+  %sum = linalg.generic {indexing_maps = [#ij, #i], iterator_types = #ppr} ins(%p : tensor<4x?x?xf32>) outs(%zr : tensor<4x?xf32>) {
+    ^bb0(%x: f32, %acc: f32): %0 = arith.addf %acc, %x : f32 linalg.yield %0 : f32 } -> tensor<4x?xf32>
+  %w = linalg.generic {indexing_maps = [#ij, #i, #ij], iterator_types = #ppp} ins(%p, %sum : tensor<4x?x?xf32>, tensor<4x?xf32>) outs(%es : tensor<4x?x?xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.divf %x, %y : f32 linalg.yield %0 : f32 } -> tensor<4x?x?xf32>
+  %r = linalg.generic {indexing_maps = [#w, #v, #o], iterator_types = #pppr} ins(%w, %v : tensor<4x?x?xf32>, tensor<4x?x16xf32>) outs(%zo : tensor<4x?x16xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.mulf %x, %y : f32 %1 = arith.addf %acc, %0 : f32 linalg.yield %1 : f32 } -> tensor<4x?x16xf32>
+  return %r : tensor<4x?x16xf32>
+}
 }

@@ -7,8 +7,8 @@
 //   1. *Propose*, forwards. Every value gets a layout and a strength. Anchors
 //      are strong: matrix products (their accumulator), layouts written in the
 //      input, then full reads of memory (wide and coalesced). An elementwise op
-//      takes the layout of its strongest operand; a reduction, a transpose or a
-//      broadcast derives its own from its operand. Splats, masks, coordinates
+//      takes the layout of its strongest operand, of two reads that of wider elements;
+//      a reduction, a transpose or a broadcast derives its own from its operand. Splats, masks, coordinates
 //      and broadcast reads propose nothing: they adapt. A loop's accumulator
 //      takes the layout of what the body yields.
 //   2. *Resolve*, forwards. Every op that proposed keeps its layout, and each
@@ -203,13 +203,26 @@ LogicalResult LayoutAssigner::propose(Block &block) {
   return success();
 }
 
+/// Elements along the fastest dim that a thread of `layout` has side by side.
+static int64_t runLength(const DistributedLayout &layout) {
+  int64_t rank = layout.shape().size();
+  return rank == 0 || layout.isOpaque() ? 1 : layout.contiguity(rank - 1);
+}
+
 auto LayoutAssigner::strongestOperand(Operation *op) -> const Proposal * {
   const Proposal *best = nullptr;
   for (Value operand : op->getOperands()) {
     auto it = proposals.find(operand);
-    if (it != proposals.end() && it->second.strength != None &&
-        (!best || it->second.strength > best->strength))
-      best = &it->second;
+    if (it == proposals.end() || it->second.strength == None)
+      continue;
+    const Proposal &other = it->second;
+    // Of two reads the one of wider elements: in runs that are whole words of bytes, too, as bytes
+    // of a mask are, whose longer runs would take the other apart.
+    if (!best || other.strength > best->strength ||
+        (other.strength == Read && best->strength == Read &&
+         other.layout.shape() == best->layout.shape() &&
+         runLength(other.layout) < runLength(best->layout)))
+      best = &other;
   }
   return best;
 }

@@ -37,4 +37,20 @@ func.func private @both(%x: memref<8x1008xf16>, %y: memref<8x1001xf16>, %o: memr
   vector.transfer_write %w, %o[%i, %j] : vector<512xf16>, memref<8x1001xf16>
   return
 }
+// Bytes of a mask are read in runs of the floats that they are for, from wherever those are read.
+// CHECK-LABEL: @mask
+// CHECK-COUNT-2: vector.transfer_read {{.*}}#tilewright.layout<"regs=[4:1@0, 4:128@0] lanes=[32:4@0] warps=[]">
+// CHECK-NOT: convert_layout
+func.func private @mask(%m: memref<8x1024xi1>, %x: memref<512xf32, #tilewright.shared>, %o: memref<8x1024xf32>, %i: index, %j: index)
+    attributes {tilewright.kernel, tilewright.access = ["read", "read", "write"], tilewright.launch = #launch, tilewright.lowering_config = #config} {
+  %zero = arith.constant 0.0 : f32
+  %false = arith.constant false
+  %c0 = arith.constant 0 : index
+  %z = arith.constant dense<0.0> : vector<512xf32>
+  %k = vector.transfer_read %m[%i, %j], %false : memref<8x1024xi1>, vector<512xi1>
+  %v = vector.transfer_read %x[%c0], %zero : memref<512xf32, #tilewright.shared>, vector<512xf32>
+  %w = arith.select %k, %z, %v : vector<512xi1>, vector<512xf32>
+  vector.transfer_write %w, %o[%i, %j] : vector<512xf32>, memref<8x1024xf32>
+  return
+}
 }

@@ -85,6 +85,36 @@ func.func private @k(%x: tensor<?x?xf32>, %e: tensor<?xf32>, %o: tensor<?x?xf32>
   } -> tensor<?x?xf32>
   return %r : tensor<?x?xf32>
 })mlir"},
+    {"MaskedSoftmax", R"mlir(
+func.func private @k(%w: tensor<?x?xi1>, %x: tensor<?x?xf32>, %e: tensor<?xf32>, %o: tensor<?x?xf32>) -> tensor<?x?xf32> attributes {tilewright.kernel, tilewright.access = ["read", "read", "read", "write"]} {
+  %low = arith.constant 0xFF800000 : f32
+  %zero = arith.constant 0.0 : f32
+  %l = linalg.fill ins(%low : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  %m = linalg.generic {indexing_maps = [#id, #id, #row], iterator_types = ["parallel", "reduction"]} ins(%w, %x : tensor<?x?xi1>, tensor<?x?xf32>) outs(%l : tensor<?xf32>) {
+  ^bb0(%b: i1, %0: f32, %1: f32):
+    %k = arith.select %b, %low, %0 : f32
+    %s = arith.maximumf %k, %1 : f32
+    linalg.yield %s : f32
+  } -> tensor<?xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  %s = linalg.generic {indexing_maps = [#id, #id, #row, #row], iterator_types = ["parallel", "reduction"]} ins(%w, %x, %m : tensor<?x?xi1>, tensor<?x?xf32>, tensor<?xf32>) outs(%z : tensor<?xf32>) {
+  ^bb0(%b: i1, %0: f32, %1: f32, %2: f32):
+    %k = arith.select %b, %low, %0 : f32
+    %d = arith.subf %k, %1 : f32
+    %p = math.exp %d : f32
+    %q = arith.addf %p, %2 : f32
+    linalg.yield %q : f32
+  } -> tensor<?xf32>
+  %r = linalg.generic {indexing_maps = [#id, #id, #row, #row, #id], iterator_types = ["parallel", "parallel"]} ins(%w, %x, %m, %s : tensor<?x?xi1>, tensor<?x?xf32>, tensor<?xf32>, tensor<?xf32>) outs(%o : tensor<?x?xf32>) {
+  ^bb0(%b: i1, %0: f32, %1: f32, %2: f32, %3: f32):
+    %k = arith.select %b, %low, %0 : f32
+    %d = arith.subf %k, %1 : f32
+    %p = math.exp %d : f32
+    %q = arith.divf %p, %2 : f32
+    linalg.yield %q : f32
+  } -> tensor<?x?xf32>
+  return %r : tensor<?x?xf32>
+})mlir"},
     {"Columns", R"mlir(
 func.func private @k(%x: tensor<?x512xf16>, %o: tensor<512xf16>) -> tensor<512xf16> attributes {tilewright.kernel, tilewright.access = ["read", "readwrite"]} {
   %r = linalg.generic {indexing_maps = [#t, #row], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<?x512xf16>) outs(%o : tensor<512xf16>) {

@@ -112,6 +112,53 @@ def test_two_dims_of_any_size():
 
 
 @needs_torch_mlir
+@pytest.mark.parametrize("kind", ["f16 causal groups", "bf16 mask of floats", "f16 mask with rows that see nothing", "f32 scale"])
+def test_scaled_dot_product_attention(kind):
+    """One kernel for operands of their type, of any number of queries and keys, whichever options the call has."""
+    import torch
+    torch.manual_seed(3)
+    dtype = {"f16": torch.float16, "bf1": torch.bfloat16, "f32": torch.float32}[kind[:3]]
+    groups = 2 if "groups" in kind else 8
+
+    class Attention(torch.nn.Module):
+        def forward(self, q, k, v, mask):
+            options = {"is_causal": True, "enable_gqa": True} if "causal" in kind else {"attn_mask": mask} if "mask" in kind else {"scale": 0.3}
+            return torch.nn.functional.scaled_dot_product_attention(q, k, v, **options)
+
+    def operands(batch, queries, keys):
+        mask = torch.randn(batch, 1, queries, keys).to(dtype)
+        if "nothing" in kind:
+            mask = mask > 0
+            mask[:, :, 1] = False
+        return *(torch.randn(batch, heads, tokens, 32).to(dtype) for heads, tokens in ((8, queries), (groups, keys), (groups, keys))), mask
+
+    batch, queries, keys = (torch.export.Dim(name, max=256) for name in ("batch", "queries", "keys"))
+    shapes = {"q": {0: batch, 2: queries}, "k": {0: batch, 2: keys}, "v": {0: batch, 2: keys},
+              "mask": {0: batch, 2: queries, 3: keys}}
+    program = tilewright.from_torch(Attention(), operands(2, 33, 47), dynamic_shapes=shapes, via="torch-mlir",
+                                    target=["cpu", "cuda:sm_80"], explain=True)
+    assert ": 1 kernel\n" in program.diagnostics, program.diagnostics
+    for shape in ((2, 33, 47), (1, 2, 2), (3, 65, 20)):
+        args = operands(*shape)
+        wanted = Attention()(*args).double()
+        got = torch.from_dlpack(program(*args)).double()
+        assert not torch.isnan(got).any()
+        torch.testing.assert_close(got, wanted, rtol=0, atol={"f16": 2e-3, "bf1": 2e-2, "f32": 1e-5}[kind[:3]])
+
+
+@needs_torch_mlir
+def test_reciprocals_of_zero():
+    import torch
+
+    class Reciprocal(torch.nn.Module):
+        def forward(self, x):
+            return (1.0 / x,)
+
+    program = tilewright.from_torch(Reciprocal(), (torch.ones(4),), via="torch-mlir", target="cpu")
+    check(lambda *args: (program(*args),), Reciprocal(), (torch.tensor([0.0, 2.0, -0.0, 4.0]),))
+
+
+@needs_torch_mlir
 @pytest.mark.parametrize("shape, view", [
     ((3, 3, 8, 8), lambda x: x.view(x.shape[0], 3, 2, 4, 2, 4).permute(0, 2, 4, 1, 3, 5).reshape(x.shape[0], 4, 48)),
     ((2, 12, 6, 6), lambda x: x.view(x.shape[0] * 3, 4, 6, 6)),

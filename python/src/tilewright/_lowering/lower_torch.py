@@ -22,6 +22,7 @@ from torch_mlir.passmanager import PassManager
 import diagnostics
 import parameters
 import spelling
+import torch_attention
 import torch_shapes
 from finish import finish
 
@@ -32,7 +33,7 @@ PIPELINE = ("builtin.module(func.func(torch-match-quantized-custom-ops),torchdyn
 def lower(program):
     """The text of a function `main` for a torch.export.ExportedProgram."""
     try:
-        program = program.run_decompositions(get_decomposition_table())
+        program = program.run_decompositions({**get_decomposition_table(), **torch_attention.DECOMPOSITIONS})
         torch_shapes.simplify(program.graph)
         inputs = prepare(program)
         module = fx.export_and_import(program, output_type="raw", func_name="main", decomposition_table={}).operation

@@ -53,6 +53,8 @@ void tilewright::populateDispatchPipeline(OpPassManager &pm,
   pm.nest<func::FuncOp>().addPass(createUpdateInPlacePass());
   pm.nest<func::FuncOp>().addPass(createPadChannelsPass());
   pm.nest<func::FuncOp>().addPass(createFlattenWindowsPass());
+  // Slices that an op reads with more dims than it was found with.
+  pm.nest<func::FuncOp>().addPass(createExpandSlicesPass());
   pm.nest<func::FuncOp>().addPass(createMaterializeWindowsPass());
   // Of what has been copied, dims are one that were not as windows.
   pm.nest<func::FuncOp>().addPass(createCollapseLoopsPass());

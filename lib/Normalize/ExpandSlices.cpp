@@ -18,6 +18,7 @@
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -78,14 +79,24 @@ static LogicalResult splitDim(RewriterBase &b, tensor::ExtractSliceOp slice,
 
 LogicalResult tilewright::expandSlice(RewriterBase &b, tensor::ExpandShapeOp expand) {
   auto slice = expand.getSrc().getDefiningOp<tensor::ExtractSliceOp>();
-  if (!slice || slice.getDroppedDims().any())
+  if (!slice)
     return failure();
   b.setInsertionPoint(expand);
   SplitSlice split;
-  SmallVector<ReassociationIndices> groups = expand.getReassociationIndices();
-  for (auto [dim, group] : llvm::enumerate(groups))
-    if (failed(splitDim(b, slice, expand, dim, group, split)))
+  llvm::SmallBitVector dropped = slice.getDroppedDims();
+  SmallVector<ReassociationIndices> groups, kept = expand.getReassociationIndices();
+  auto next = kept.begin();
+  for (int64_t dim = 0; dim < slice.getSourceType().getRank(); ++dim) {
+    int64_t first = split.wholeShape.size();
+    if (dropped.test(dim))
+      addDim(split, tensor::getMixedSize(b, slice.getLoc(), slice.getSource(), dim),
+             slice.getSourceType().getDimSize(dim), slice.getMixedOffsets()[dim],
+             b.getIndexAttr(1), slice.getMixedStrides()[dim]);
+    else if (failed(splitDim(b, slice, expand, dim, *next++, split)))
       return failure();
+    groups.push_back(
+        llvm::to_vector<2>(llvm::seq<int64_t>(first, split.wholeShape.size())));
+  }
   auto whole = tensor::ExpandShapeOp::create(
       b, expand.getLoc(), slice.getSourceType().clone(split.wholeShape),
       slice.getSource(), groups, split.wholeSizes);

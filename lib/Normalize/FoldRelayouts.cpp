@@ -78,7 +78,7 @@ struct SliceBeforeRelayout : OpRewritePattern<tensor::ExtractSliceOp> {
   LogicalResult matchAndRewrite(tensor::ExtractSliceOp slice,
                                 PatternRewriter &rewriter) const override {
     auto op = slice.getSource().getDefiningOp<linalg::GenericOp>();
-    if (!op || !isRelayout(op) || op->hasAttr(kConfigAttr) || slice.getDroppedDims().any() ||
+    if (!op || !isRelayout(op) || op->hasAttr(kConfigAttr) ||
         !llvm::all_of(op->getUsers(), llvm::IsaPred<tensor::ExtractSliceOp, linalg::GenericOp>))
       return failure();
     OpOperand *input = op.getDpsInputOperand(0), *init = op.getDpsInitOperand(0);
@@ -103,10 +103,29 @@ struct SliceBeforeRelayout : OpRewritePattern<tensor::ExtractSliceOp> {
                                            op.getIteratorTypesArray());
     rewriter.cloneRegionBefore(op.getRegion(), moved.getRegion(), moved.getRegion().begin());
     Value result = moved.getResult(0);
+    if (llvm::SmallBitVector dropped = slice.getDroppedDims(); dropped.any())
+      result = tensor::CollapseShapeOp::create(rewriter, loc, result, withoutDims(dropped));
     if (result.getType() != slice.getType())
       result = tensor::CastOp::create(rewriter, loc, slice.getType(), result);
     rewriter.replaceOp(slice, result);
     return success();
+  }
+
+  /// The dims that stay, each with the dims of one element next to it that do not.
+  static SmallVector<ReassociationIndices> withoutDims(const llvm::SmallBitVector &dropped) {
+    SmallVector<ReassociationIndices> groups;
+    ReassociationIndices inFront;
+    for (unsigned dim = 0; dim < dropped.size(); ++dim) {
+      if (dropped.test(dim) && groups.empty()) {
+        inFront.push_back(dim);
+      } else if (dropped.test(dim)) {
+        groups.back().push_back(dim);
+      } else {
+        groups.push_back(std::exchange(inFront, {}));
+        groups.back().push_back(dim);
+      }
+    }
+    return groups;
   }
 };
 

@@ -6,7 +6,7 @@
 //
 //   %a = tensor.extract_slice %x[3, 0] [53, 56] [1, 1]
 //   %b = tensor.extract_slice %x[0, 0] [3, 56] [1, 1]
-//   %r = tensor.concat dim(0) %a, %b
+//   %r = tensor.concat dim(0) %a, %b      // or two tensor.insert_slice into a tensor.empty
 // becomes
 //   %r = linalg.generic {
 //     %k = addi (linalg.index 0), 3
@@ -56,19 +56,65 @@ static std::optional<Taken> takenBy(tensor::ExtractSliceOp slice) {
   return taken;
 }
 
-/// By how much `op` moves the elements of one tensor along its dim, and that tensor.
-static std::optional<std::pair<Value, int64_t>> matchRotation(tensor::ConcatOp op) {
-  if (op.getInputs().size() != 2 || !op.getResultType().hasStaticShape())
+namespace {
+/// Two tensors, one behind the other along `dim`.
+struct Pair {
+  Value first, second;
+  int64_t dim;
+};
+} // namespace
+
+/// Where the tensor that `insert` inserts begins, along the only dim that it does not fill.
+static std::optional<Taken> filledBy(tensor::InsertSliceOp insert) {
+  RankedTensorType whole = insert.getDestType();
+  if (insert.getSourceType().getRank() != whole.getRank() || !whole.hasStaticShape() ||
+      ShapedType::isDynamicShape(insert.getStaticOffsets()) ||
+      ShapedType::isDynamicShape(insert.getStaticSizes()) || !insert.hasUnitStride())
     return std::nullopt;
-  auto end = op.getInputs()[0].getDefiningOp<tensor::ExtractSliceOp>(),
-       start = op.getInputs()[1].getDefiningOp<tensor::ExtractSliceOp>();
+  std::optional<Taken> filled;
+  for (int64_t dim = 0; dim < whole.getRank(); ++dim) {
+    int64_t size = insert.getStaticSizes()[dim];
+    if (size == whole.getDimSize(dim))
+      continue;
+    if (filled)
+      return std::nullopt;
+    filled = Taken{dim, insert.getStaticOffsets()[dim], size};
+  }
+  return filled;
+}
+
+static std::optional<Pair> matchPair(Operation *op) {
+  if (auto concat = dyn_cast<tensor::ConcatOp>(op))
+    return concat.getInputs().size() == 2 && concat.getResultType().hasStaticShape()
+               ? std::optional(Pair{concat.getInputs()[0], concat.getInputs()[1],
+                                    int64_t(concat.getDim())})
+               : std::nullopt;
+  auto second = dyn_cast<tensor::InsertSliceOp>(op);
+  auto first = second ? second.getDest().getDefiningOp<tensor::InsertSliceOp>()
+                      : tensor::InsertSliceOp();
+  if (!first || !first->hasOneUse() || !first.getDest().getDefiningOp<tensor::EmptyOp>())
+    return std::nullopt;
+  std::optional<Taken> one = filledBy(first), other = filledBy(second);
+  if (one && other && other->begin == 0) {
+    std::swap(one, other);
+    std::swap(first, second);
+  }
+  if (!one || !other || one->dim != other->dim || one->begin != 0 || other->begin != one->size ||
+      other->begin + other->size != second.getDestType().getDimSize(one->dim))
+    return std::nullopt;
+  return Pair{first.getSource(), second.getSource(), one->dim};
+}
+
+/// By how much a pair moves the elements of one tensor along its dim, and that tensor.
+static std::optional<std::pair<Value, int64_t>> matchRotation(const Pair &pair) {
+  auto end = pair.first.getDefiningOp<tensor::ExtractSliceOp>(),
+       start = pair.second.getDefiningOp<tensor::ExtractSliceOp>();
   if (!end || !start || end.getSource() != start.getSource())
     return std::nullopt;
   std::optional<Taken> last = takenBy(end), first = takenBy(start);
-  int64_t dim = op.getDim();
-  if (!last || !first || last->dim != dim || first->dim != dim || first->begin != 0 ||
+  if (!last || !first || last->dim != pair.dim || first->dim != pair.dim || first->begin != 0 ||
       last->begin != first->size ||
-      last->begin + last->size != end.getSourceType().getDimSize(dim))
+      last->begin + last->size != end.getSourceType().getDimSize(pair.dim))
     return std::nullopt;
   return std::pair(Value(end.getSource()), last->begin);
 }
@@ -76,21 +122,22 @@ static std::optional<std::pair<Value, int64_t>> matchRotation(tensor::ConcatOp o
 void tilewright::readRotations(RewriterBase &b, func::FuncOp func) {
   /// What a rotated tensor is read from, and from where on along each dim.
   DenseMap<Value, std::pair<Value, SmallVector<int64_t>>> rotated;
-  func.walk([&](tensor::ConcatOp op) {
-    auto rotation = matchRotation(op);
+  func.walk([&](Operation *op) {
+    std::optional<Pair> pair = matchPair(op);
+    auto rotation = pair ? matchRotation(*pair) : std::nullopt;
     if (!rotation)
       return;
-    RankedTensorType type = op.getResultType();
+    auto type = cast<RankedTensorType>(op->getResult(0).getType());
     std::pair<Value, SmallVector<int64_t>> read(rotation->first,
                                                 SmallVector<int64_t>(type.getRank(), 0));
     if (auto before = rotated.find(rotation->first); before != rotated.end())
       read = before->second;
-    int64_t &begin = read.second[op.getDim()], size = type.getDimSize(op.getDim());
+    int64_t &begin = read.second[pair->dim], size = type.getDimSize(pair->dim);
     begin = (begin + rotation->second) % size;
     b.setInsertionPoint(op);
-    Value empty = tensor::EmptyOp::create(b, op.getLoc(), type, ValueRange());
+    Value empty = tensor::EmptyOp::create(b, op->getLoc(), type, ValueRange());
     auto generic = linalg::GenericOp::create(
-        b, op.getLoc(), type, ValueRange(), empty, b.getMultiDimIdentityMap(type.getRank()),
+        b, op->getLoc(), type, ValueRange(), empty, b.getMultiDimIdentityMap(type.getRank()),
         SmallVector<utils::IteratorType>(type.getRank(), utils::IteratorType::parallel),
         [&](OpBuilder &inner, Location at, ValueRange) {
           SmallVector<Value> places;

@@ -22,6 +22,16 @@ func.func @rows(%x: tensor<?x32xf32>, %i: index, %n: index) -> tensor<?x2x8xf32>
 }
 
 // Begins inside of a head, or the whole has no whole number of heads.
+// One of the three parts of a tensor, as a tensor with a dim less.
+// CHECK-LABEL: func.func @part(
+// CHECK: %[[W:.*]] = tensor.expand_shape %arg0 {{\[\[}}0, 1], [2], [3, 4]] output_shape [4, 4, 3, 2, 16] : tensor<16x3x32xf16> into tensor<4x4x3x2x16xf16>
+// CHECK: %[[S:.*]] = tensor.extract_slice %[[W]][0, 0, 1, 0, 0] [4, 4, 1, 2, 16] [1, 1, 1, 1, 1] : tensor<4x4x3x2x16xf16> to tensor<4x4x2x16xf16>
+// CHECK: return %[[S]]
+func.func @part(%x: tensor<16x3x32xf16>) -> tensor<4x4x2x16xf16> {
+  %s = tensor.extract_slice %x[0, 1, 0] [16, 1, 32] [1, 1, 1] : tensor<16x3x32xf16> to tensor<16x32xf16>
+  %r = tensor.expand_shape %s [[0, 1], [2, 3]] output_shape [4, 4, 2, 16] : tensor<16x32xf16> into tensor<4x4x2x16xf16>
+  return %r : tensor<4x4x2x16xf16>
+}
 // CHECK-LABEL: func.func @uneven(
 // CHECK-COUNT-2: tensor.expand_shape {{.*}} : tensor<16xf32> into tensor<2x8xf32>
 func.func @uneven(%x: tensor<32xf32>, %y: tensor<33xf32>) -> (tensor<2x8xf32>, tensor<2x8xf32>) {

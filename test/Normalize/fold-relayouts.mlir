@@ -276,3 +276,19 @@ func.func @ASliceIsReadThroughATranspose(%x: tensor<8x16xf32>, %e: tensor<16x8xf
   } -> tensor<16x4xf32>
   return %r : tensor<16x4xf32>
 }
+
+// -----
+
+// One of several parts that a transpose puts in front.
+// CHECK-LABEL: func.func @APartIsReadThroughATranspose
+// CHECK: %[[S:.*]] = tensor.extract_slice %arg0[0, 1, 0] [16, 1, 32] [1, 1, 1] : tensor<16x3x32xf32> to tensor<16x32xf32>
+// CHECK: linalg.generic {{.*}} ins(%[[S]] : tensor<16x32xf32>)
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: math.exp
+func.func @APartIsReadThroughATranspose(%x: tensor<16x3x32xf32>, %e: tensor<16x32xf32>) -> tensor<16x32xf32> {
+  %i = tensor.empty() : tensor<3x16x32xf32>
+  %t = linalg.transpose ins(%x : tensor<16x3x32xf32>) outs(%i : tensor<3x16x32xf32>) permutation = [1, 0, 2]
+  %s = tensor.extract_slice %t[1, 0, 0] [1, 16, 32] [1, 1, 1] : tensor<3x16x32xf32> to tensor<16x32xf32>
+  %r = linalg.exp ins(%s : tensor<16x32xf32>) outs(%e : tensor<16x32xf32>) -> tensor<16x32xf32>
+  return %r : tensor<16x32xf32>
+}

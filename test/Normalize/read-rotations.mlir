@@ -47,3 +47,36 @@ func.func @Dynamic(%x: tensor<56x56xf32>) -> tensor<?x56xf32> {
   %r = tensor.concat dim(0) %a, %b : (tensor<53x56xf32>, tensor<3x56xf32>) -> tensor<?x56xf32>
   return %r : tensor<?x56xf32>
 }
+
+// -----
+
+// As StableHLO's concatenate is lowered, in either order.
+// CHECK-LABEL: func @Inserted
+// CHECK: %[[R:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<8x6xf32>)
+// CHECK: arith.addi %{{.*}}, %c5
+// CHECK: return %[[R]]
+func.func @Inserted(%x: tensor<8x6xf32>) -> tensor<8x6xf32> {
+  %e = tensor.empty() : tensor<8x6xf32>
+  %a = tensor.extract_slice %x[5, 0] [3, 6] [1, 1] : tensor<8x6xf32> to tensor<3x6xf32>
+  %b = tensor.extract_slice %x[0, 0] [5, 6] [1, 1] : tensor<8x6xf32> to tensor<5x6xf32>
+  %y = tensor.insert_slice %b into %e[3, 0] [5, 6] [1, 1] : tensor<5x6xf32> into tensor<8x6xf32>
+  %z = tensor.insert_slice %a into %y[0, 0] [3, 6] [1, 1] : tensor<3x6xf32> into tensor<8x6xf32>
+  return %z : tensor<8x6xf32>
+}
+
+// -----
+
+// What is put into a tensor that has elements, over another part, or is read in between is no concatenation.
+// CHECK-LABEL: func @OthersInserted
+// CHECK-NOT: linalg.generic
+func.func @OthersInserted(%x: tensor<8xf32>, %old: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
+  %e = tensor.empty() : tensor<8xf32>
+  %a = tensor.extract_slice %x[5] [3] [1] : tensor<8xf32> to tensor<3xf32>
+  %b = tensor.extract_slice %x[0] [5] [1] : tensor<8xf32> to tensor<5xf32>
+  %0 = tensor.insert_slice %a into %old[0] [3] [1] : tensor<3xf32> into tensor<8xf32>
+  %1 = tensor.insert_slice %b into %0[3] [5] [1] : tensor<5xf32> into tensor<8xf32>
+  %2 = tensor.insert_slice %a into %e[0] [3] [1] : tensor<3xf32> into tensor<8xf32>
+  %3 = tensor.insert_slice %b into %2[2] [5] [1] : tensor<5xf32> into tensor<8xf32>
+  %4 = tensor.insert_slice %b into %2[3] [5] [1] : tensor<5xf32> into tensor<8xf32>
+  return %1, %2, %3, %4 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+}

@@ -25,7 +25,6 @@
 #include "tilewright/Dialect/GreedyRewrite.h"
 #include "tilewright/Target/Passes.h"
 
-#include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -37,7 +36,9 @@ namespace tilewright {
 
 using namespace mlir;
 using namespace tilewright;
+using tilewright::math::convertFloat;
 using tilewright::math::Float;
+using tilewright::math::getPrecision;
 using tilewright::math::MathBuilder;
 
 /// True for ops that every target computes exactly or correctly rounded.
@@ -64,8 +65,8 @@ static Float round(Float x) {
   return copysign(select((*x.builder)(0.5) <= size - down, up, down), x);
 }
 
-/// `value` in another precision.
-static Value convert(OpBuilder &builder, Location loc, Value value, Type element) {
+Value tilewright::math::convertFloat(OpBuilder &builder, Location loc, Value value,
+                                     Type element) {
   Type type = value.getType();
   Type from = getElementTypeOrSelf(type);
   if (from == element)
@@ -77,8 +78,7 @@ static Value convert(OpBuilder &builder, Location loc, Value value, Type element
   return arith::TruncFOp::create(builder, loc, to, value);
 }
 
-/// The precision in which a function of `type` is computed, or null.
-static Type getPrecision(Type type, bool wide) {
+Type tilewright::math::getPrecision(Type type, bool wide) {
   Type element = getElementTypeOrSelf(type);
   MLIRContext *context = type.getContext();
   if (element.isF64() || (wide && element.isF32()))
@@ -101,11 +101,11 @@ template <typename Op> struct ExpandUnary : OpRewritePattern<Op> {
     if (!precision)
       return rewriter.notifyMatchFailure(op, "not a type that is computed");
     Location loc = op.getLoc();
-    Value x = convert(rewriter, loc, op->getOperand(0), precision);
+    Value x = convertFloat(rewriter, loc, op->getOperand(0), precision);
     MathBuilder builder(rewriter, loc, x.getType());
     Value result = function(builder(x)).value;
     rewriter.replaceOp(
-        op, convert(rewriter, loc, result, getElementTypeOrSelf(type)));
+        op, convertFloat(rewriter, loc, result, getElementTypeOrSelf(type)));
     return success();
   }
   Function function;
@@ -137,26 +137,26 @@ template <typename Op> struct ExpandBinary : OpRewritePattern<Op> {
     if (!precision)
       return rewriter.notifyMatchFailure(op, "not a type that is computed");
     Location loc = op.getLoc();
-    Value x = convert(rewriter, loc, op->getOperand(0), precision);
-    Value y = convert(rewriter, loc, op->getOperand(1), precision);
+    Value x = convertFloat(rewriter, loc, op->getOperand(0), precision);
+    Value y = convertFloat(rewriter, loc, op->getOperand(1), precision);
     MathBuilder builder(rewriter, loc, x.getType());
     Value result = function(builder(x), builder(y)).value;
     rewriter.replaceOp(
-        op, convert(rewriter, loc, result, getElementTypeOrSelf(type)));
+        op, convertFloat(rewriter, loc, result, getElementTypeOrSelf(type)));
     return success();
   }
   Function function;
   bool wide;
 };
 
-/// x^n for integers n, through pow: exact where x^n is.
-struct ExpandFPowI : OpRewritePattern<mlir::math::FPowIOp> {
+/// The nearest to x between two bounds; NaN stays.
+struct ExpandClampF : OpRewritePattern<mlir::math::ClampFOp> {
   using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(mlir::math::FPowIOp op,
+  LogicalResult matchAndRewrite(mlir::math::ClampFOp op,
                                 PatternRewriter &rewriter) const override {
-    Value exponent = arith::SIToFPOp::create(rewriter, op.getLoc(),
-                                             op.getType(), op.getRhs());
-    rewriter.replaceOpWithNewOp<mlir::math::PowFOp>(op, op.getLhs(), exponent);
+    Value atLeast =
+        arith::MaximumFOp::create(rewriter, op.getLoc(), op.getValue(), op.getMin());
+    rewriter.replaceOpWithNewOp<arith::MinimumFOp>(op, atLeast, op.getMax());
     return success();
   }
 };
@@ -256,11 +256,11 @@ void tilewright::populateExpandMathPatterns(RewritePatternSet &patterns,
     patterns.add<ExpandBinary<arith::RemFOp>>(context, math::remainder, wide);
     patterns.add<ExpandApproximateExp2>(context);
   }
-  patterns.add<ExpandFPowI, ExpandSinCos, ExpandClass<mlir::math::IsNaNOp>,
+  math::populateIntegerPatterns(patterns, wide);
+  patterns.add<ExpandClampF, ExpandSinCos, ExpandClass<mlir::math::IsNaNOp>,
                ExpandClass<mlir::math::IsInfOp>,
                ExpandClass<mlir::math::IsFiniteOp>,
                ExpandClass<mlir::math::IsNormalOp>>(context);
-  mlir::math::populateExpansionPatterns(patterns, {"clampf", "ipowi"});
 }
 
 LogicalResult tilewright::expandMath(Operation *root, bool wide) {

@@ -19,6 +19,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/PatternMatch.h"
 
 namespace tilewright::math {
 
@@ -229,6 +230,16 @@ Float erf(Float x);
 Float erfc(Float x);
 Float cbrt(Float x);
 Float remainder(Float x, Float y);
+
+/// `value` in another precision.
+mlir::Value convertFloat(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value,
+                         mlir::Type element);
+
+/// The precision in which a function of `type` is computed, or null; `wide`: f64.
+mlir::Type getPrecision(mlir::Type type, bool wide);
+
+/// Integers.cpp.
+void populateIntegerPatterns(mlir::RewritePatternSet &patterns, bool wide);
 
 } // namespace tilewright::math
 

@@ -68,38 +68,6 @@ Value KernelEmitter::roundToOddF32(Value f64) {
   return bitcast(select(inexact, odd, bits), f32);
 }
 
-/// An integer that converts exactly to f32 and rounds to the same bf16: of wide
-/// integers, the bits below the upper 24 are collapsed into one.
-Value KernelEmitter::integerForBF16(Value value, bool isSigned) {
-  Type type = value.getType();
-  unsigned width = type.getIntOrFloatBitWidth();
-  if (width <= 16)
-    return value;
-  auto number = [&](int64_t n) { return constant(type, n); };
-  Value negative, magnitude = value;
-  if (isSigned) {
-    negative = make<spirv::SLessThanOp>(value, number(0));
-    magnitude = select(negative, make<spirv::ISubOp>(number(0), value), value);
-  }
-  // f32 holds 24 bits. Steps of 8 bits keep at least 17 of them when they
-  // apply, which is more than the 8 and two of rounding that bf16 needs.
-  for (unsigned low = 8; low <= width - 24; low += 8) {
-    Value mask = number((int64_t(1) << low) - 1);
-    Value rest = make<spirv::BitwiseAndOp>(magnitude, mask);
-    Value sticky = select(make<spirv::INotEqualOp>(rest, number(0)),
-                          number(int64_t(1) << low), number(0));
-    Value collapsed =
-        make<spirv::BitwiseOrOp>(make<spirv::ISubOp>(magnitude, rest), sticky);
-    Value large = make<spirv::INotEqualOp>(
-        make<spirv::ShiftRightLogicalOp>(magnitude, number(low + 16)),
-        number(0));
-    magnitude = select(large, collapsed, magnitude);
-  }
-  if (!isSigned)
-    return magnitude;
-  return select(negative, make<spirv::ISubOp>(number(0), magnitude), magnitude);
-}
-
 Value KernelEmitter::emitCast(Operation *op, Value arg, Type from, Type to) {
   Type type = registerType(to);
   if (isa<arith::ExtUIOp, arith::IndexCastUIOp>(op))
@@ -134,8 +102,6 @@ Value KernelEmitter::emitCast(Operation *op, Value arg, Type from, Type to) {
       result =
           select(arg, constantFloat(f, isSigned ? -1 : 1), constantFloat(f, 0));
     } else {
-      if (to.isBF16())
-        arg = integerForBF16(arg, isSigned);
       result = isSigned ? make<spirv::ConvertSToFOp>(f, arg)
                         : make<spirv::ConvertUToFOp>(f, arg);
     }

@@ -201,7 +201,6 @@ private:
   mlir::Value widenBF16(mlir::Value bits);
   mlir::Value narrowBF16(mlir::Value value);
   mlir::Value roundToOddF32(mlir::Value f64);
-  mlir::Value integerForBF16(mlir::Value value, bool isSigned);
 
   /// Creates an op of one result and, where `exact`, forbids its contraction.
   template <typename OpTy, typename... Args> mlir::Value make(Args &&...args) {

@@ -278,6 +278,68 @@ def bit_counts(element, dynamic):
     return f
 
 
+def to_bf16_once(source):
+    """Integers next to the middle of two bf16 numbers, which f32 would round to the middle first."""
+    dims = {"a": 130}
+    f = Function("cast", f"{source.name}-bf16", "near_ties", dims)
+    x = f.arg(source, "a")
+    f.ret(f.generic("a", [x], f.empty(BF16, "a"), lambda lines, x, out: lines.append(
+        f"%r = arith.sitofp {x} : {source.name} to bf16") or "%r"))
+    near = [2**24 + 2**16 + 1, 2**24 + 3 * 2**16 - 1, 2**30 + 2**22 + 1, 2**31 - 1]
+    if source is I64:
+        near += [2**40 + 2**32 + 1, 2**52 + 3 * 2**44 - 1]
+
+    def rounded(value):
+        below = max(abs(value).bit_length() - 8, 0)
+        kept, rest = divmod(abs(value), 2**below)
+        up = 2 * rest > 2**below or 2 * rest == 2**below and kept % 2 == 1
+        return (kept + up) * 2**below * (-1 if value < 0 else 1)
+
+    f.case(label_of(dims), {}, choice(*near, *(-v for v in near), 0, 257), EXACT,
+           lambda x: np.array([rounded(int(v)) for v in x], np.float64))
+    return f
+
+
+def clamp(element):
+    dims = {"a": 130}
+    f = Function("elementwise", element.name, "clamp", dims, True)
+    x, low, high = (f.arg(element, "a") for _ in range(3))
+    f.ret(f.generic("a", [x, low, high], f.empty(element, "a"), lambda lines, x, low, high, out: lines.append(
+        f"%r = math.clampf {x} to [{low}, {high}] : {element.name}") or "%r"))
+    f.case(label_of(dims), {}, [integers(-9, 9), integers(-5, 0), integers(0, 5)], EXACT,
+           lambda x, low, high: np.minimum(np.maximum(x, low), high))
+    return f
+
+
+def integer_powers(element):
+    """Modulo the number of values; of negative exponents what is left of 1 / x^n."""
+    dims = {"a": 517}
+    f = Function("elementwise", element.name, "integer_powers", dims)
+    x, n = f.arg(element, "a"), f.arg(element, "a")
+    f.ret(f.generic("a", [x, n], f.empty(element, "a"), lambda lines, x, n, out: lines.append(
+        f"%r = math.ipowi {x}, {n} : {element.name}") or "%r"))
+
+    def power(x, n):
+        value = pow(x, n, 2**element.bits) if n >= 0 else {1: 1, -1: -1 if n % 2 else 1}.get(x, 0)
+        return (value + 2**(element.bits - 1)) % 2**element.bits - 2**(element.bits - 1)
+
+    f.case(label_of(dims), {}, [integers(-7, 7), choice(-4, -3, -1, 0, 1, 2, 3, 5, 30, 63)], EXACT,
+           lambda x, n: np.array([power(int(a), int(b)) for a, b in zip(x, n)]))
+    return f
+
+
+def large_powers(element):
+    """Of exponents that the type itself does not have: the last bit decides the sign."""
+    dims = {"a": 130}
+    f = Function("elementwise", element.name, "large_powers", dims)
+    x, n = f.arg(element, "a"), f.arg(I32, "a")
+    f.ret(f.generic("a", [x, n], f.empty(element, "a"), lambda lines, x, n, out: lines.append(
+        f"%r = math.fpowi {x}, {n} : {element.name}, i32") or "%r"))
+    f.case(label_of(dims), {}, [choice(-1, 1), choice(257, 258, 2049, 65537, 16777217, -16777219, 2147483647)], EXACT,
+           lambda x, n: np.where(n % 2 == 1, x, 1))
+    return f
+
+
 def special_values(dynamic):
     """NaN, infinities, -0 and denormals go through maximumf and addition."""
     dims = {"a": 8}
@@ -342,6 +404,13 @@ def functions():
     yield gelu(False)
     for source, target, op in CASTS:
         yield cast(source, target, op, True)
+    for source in (I32, I64):
+        yield to_bf16_once(source)
+    for element in (F32, F16, BF16):
+        yield clamp(element)
+        yield large_powers(element)
+    for element in (I8, I32, I64):
+        yield integer_powers(element)
     yield special_values(False)
     yield index_op(True)
     yield index_op(False)

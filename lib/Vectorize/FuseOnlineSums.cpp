@@ -16,8 +16,8 @@
 //   %l = %v * exp(%w - %M)
 //
 // Each element of the tile has a maximum and a sum of its own. Maxima count as finite in
-// the exponents (the lowest number where there is none yet), so that none is -inf - -inf;
-// infinities and NaNs among the elements make the sum what it was.
+// the exponents (the lowest number where there is none yet), so that none is -inf - -inf; infinities
+// and NaNs among the elements make the sum what it was, a NaN of a row that is all -inf included.
 
 #include "tilewright/Dialect/OnlineSums.h"
 #include "tilewright/Dialect/Tilewright.h"
@@ -287,7 +287,8 @@ void OnlineWriter::write() {
   Value most = copy(sum.below.getRhs(), mapping);
   if (!sum.order.empty())
     most = vector::TransposeOp::create(b, loc, most, sum.order);
-  Value kept = power(finite(loop.getResult(number)), finite(most));
+  // Not of the row's as if it were finite: lowest - -inf is infinite, which zeros turn into NaN.
+  Value kept = power(finite(loop.getResult(number)), most);
   b.replaceOp(sum.sumLoop,
               arith::MulFOp::create(b, loc, loop.getResults().back(), kept)->getResults());
 }

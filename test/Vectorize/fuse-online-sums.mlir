@@ -19,7 +19,8 @@
 // CHECK: scf.yield %[[NEW]], %[[L]]
 // CHECK: %[[MOST:.*]] = vector.multi_reduction <maxnumf>, %[[R]]#0
 // CHECK: %[[ALL:.*]] = vector.broadcast %[[MOST]]
-// CHECK: %[[K:.*]] = math.exp
+// CHECK: %[[LESS:.*]] = arith.subf %{{.*}}, %[[ALL]]
+// CHECK: %[[K:.*]] = math.exp %[[LESS]]
 // CHECK: %[[SUMS:.*]] = arith.mulf %[[R]]#1, %[[K]]
 // CHECK: vector.multi_reduction <add>, %[[SUMS]]
 // CHECK-NOT: scf.for

@@ -28,6 +28,16 @@ def ExpandMathPass : Pass<"tilewright-expand-math"> {
                            "mlir::vector::VectorDialect"];
 }
 
+def GuardDivisionsPass : Pass<"tilewright-guard-divisions"> {
+  let summary = "divides integers that have no quotient by one instead";
+  let description = [{
+    Quotients and remainders of integers by zero, and of the least integer by -1, become those by
+    one: for machines that trap there. Divisors that are constants, and indices that are no
+    vectors, stay.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect"];
+}
+
 def ExpandFloat8Pass : Pass<"tilewright-expand-float8"> {
   let summary = "floats of 8 bits become bytes, their conversions arithmetic";
   let description = [{

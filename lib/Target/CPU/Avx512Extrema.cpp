@@ -56,11 +56,45 @@ static bool movesLanes(Operation *op) {
                          ub::PoisonOp>(op);
 }
 
-/// Whether `fact` holds for `value`, if it does for `assumed`: for numbers that a loop carries
-/// it does, if it does for those that it begins with and that a step makes of them.
-static bool isKnown(const Fact &fact, Value value, llvm::SmallPtrSet<Value, 8> assumed = {}) {
-  if (!assumed.insert(value).second)
-    return true;
+namespace {
+/// Whether a fact holds for values: for numbers that a loop carries it does, if it does for those
+/// that it begins with and that a step makes of them.
+class Known {
+public:
+  explicit Known(const Fact &fact) : fact(fact) {}
+
+  bool of(Value value) {
+    // What was assumed of a value that turns out to be false may have been used: once more then,
+    // with what is known by now. A false answer is right in any case.
+    size_t before;
+    bool result;
+    do {
+      before = failed.size();
+      assumed.clear();
+      result = holds(value);
+    } while (result && failed.size() != before);
+    return result;
+  }
+
+private:
+  bool holds(Value value) {
+    if (failed.contains(value))
+      return false;
+    if (!assumed.insert(value).second)
+      return true;
+    bool result = follows(value);
+    if (!result)
+      failed.insert(value);
+    return result;
+  }
+  bool follows(Value value);
+
+  const Fact &fact;
+  llvm::DenseSet<Value> assumed, failed;
+};
+} // namespace
+
+bool Known::follows(Value value) {
   DenseFPElementsAttr numbers;
   FloatAttr number;
   if (matchPattern(value, m_Constant(&numbers)))
@@ -70,23 +104,27 @@ static bool isKnown(const Fact &fact, Value value, llvm::SmallPtrSet<Value, 8> a
   Operation *op = value.getDefiningOp();
   if (auto argument = dyn_cast<BlockArgument>(value))
     op = argument.getOwner()->getParentOp();
-  auto holds = [&](Value operand) { return isKnown(fact, operand, assumed); };
+  auto operandHolds = [&](Value operand) { return holds(operand); };
   if (auto loop = dyn_cast_if_present<scf::ForOp>(op)) {
     auto argument = dyn_cast<BlockArgument>(value);
     OpOperand *init = argument ? loop.getTiedLoopInit(argument)
                                : loop.getTiedLoopInit(cast<OpResult>(value));
     if (!init)
       return false;
-    BlockArgument carried = loop.getTiedLoopRegionIterArg(init);
-    assumed.insert(carried);
-    return holds(init->get()) && holds(loop.getTiedLoopYieldedValue(carried)->get());
+    Value carried = loop.getTiedLoopRegionIterArg(init);
+    if (carried != value)
+      return holds(carried);
+    return holds(init->get()) &&
+           holds(loop.getTiedLoopYieldedValue(cast<BlockArgument>(carried))->get());
   }
   if (movesLanes(op))
     return llvm::all_of(op->getOperands(), [&](Value operand) {
       return !isa<FloatType>(getElementTypeOrSelf(operand)) || holds(operand);
     });
-  return op && !isa<BlockArgument>(value) && fact.ofOp(op, holds);
+  return op && !isa<BlockArgument>(value) && fact.ofOp(op, operandHolds);
 }
+
+static bool isKnown(const Fact &fact, Value value) { return Known(fact).of(value); }
 
 static bool isNeverNaN(Value value) {
   auto ofOp = [](Operation *op, Holds never) {

@@ -103,6 +103,7 @@ static void buildLLVM(OpPassManager &pm, bool debugInfo) {
   buildFloat8(pm);
   ExpandMathPassOptions math;
   math.wide = true;
+  pm.addPass(createGuardDivisionsPass());
   pm.addPass(createExpandMathPass(math));
   pm.addPass(createExpandFloat8Pass());
   pm.addPass(memref::createExpandOpsPass());

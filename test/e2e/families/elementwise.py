@@ -340,6 +340,30 @@ def large_powers(element):
     return f
 
 
+def guarded_division(element):
+    """Quotients and remainders that exist, chosen in lanes beside others that do not."""
+    dims = {"a": 517}
+    f = Function("elementwise", element.name, "guarded_division", dims)
+    x, y, first = f.arg(element, "a"), f.arg(element, "a"), f.constant(element, 0)
+
+    def body(lines, x, y, out):
+        t = element.name
+        lines += [f"%q = arith.divsi {x}, {y} : {t}", f"%r = arith.remui {x}, {y} : {t}", f"%s = arith.addi %q, %r : {t}",
+                  f"%c = arith.cmpi sgt, {y}, {first.name} : {t}", f"%t = arith.select %c, %s, {x} : {t}"]
+        return "%t"
+
+    f.ret(f.generic("a", [x, y], f.empty(element, "a"), body))
+    least = -2 ** (element.bits - 1)
+
+    def reference(x, y):
+        def one(a, b):
+            return element.round(int(a / b) + a % 2**element.bits % b) if b > 0 else a
+        return np.array([one(int(a), int(b)) for a, b in zip(x, y)])
+
+    f.case(label_of(dims), {}, [choice(least, 5, -21, 100), choice(0, -1, 1, 7)], EXACT, reference)
+    return f
+
+
 def special_values(dynamic):
     """NaN, infinities, -0 and denormals go through maximumf and addition."""
     dims = {"a": 8}
@@ -411,6 +435,8 @@ def functions():
         yield large_powers(element)
     for element in (I8, I32, I64):
         yield integer_powers(element)
+    for element in (I8, I32):
+        yield guarded_division(element)
     yield special_values(False)
     yield index_op(True)
     yield index_op(False)

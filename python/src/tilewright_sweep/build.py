@@ -84,7 +84,12 @@ def compile_batch(folder, path, target, options, limits, jobs):
         server = _server(path, target, options + job["options"], limits)
         made = cache / f"{job['key']}.{os.getpid()}.{threading.get_ident()}.part"
         begin = time.monotonic()
-        reply = server.ask({"input": job["input"], "output": str(made), "configs": job["configs"]})
+        try:
+            reply = server.ask({"input": job["input"], "output": str(made), "configs": job["configs"]})
+        except BaseException:
+            if made.exists():
+                made.unlink()
+            raise
         entry = {
             "ok": reply["ok"],
             "diagnostics": reply["diagnostics"].strip(),

@@ -8,7 +8,7 @@ import re
 import sys
 
 import tilewright_sweep
-from tilewright_sweep import best, bundle, journal, problems, run, session, watch
+from tilewright_sweep import best, bundle, journal, problems, processes, run, session
 
 HELP = """Finds the best lowering configs of a suite of problems, by measuring; docs/sweeping.md tells how.
 
@@ -408,7 +408,7 @@ def main(argv=None):
     arguments = make_parser().parse_args(argv)
     try:
         return COMMANDS.get(arguments.command, plan_command)(arguments)
-    except (RuntimeError, ValueError, OSError, watch.WorkerDied) as error:
+    except (RuntimeError, ValueError, OSError, processes.Interrupted) as error:
         print(f"tilewright-sweep: error: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

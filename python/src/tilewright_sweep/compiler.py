@@ -14,6 +14,8 @@ import shutil
 import subprocess
 import sys
 
+from tilewright_sweep import processes
+
 
 class CompilerError(RuntimeError):
     """There is no compiler, or it cannot be asked."""
@@ -57,14 +59,16 @@ class Server:
         self.seconds, self.process, self.started = seconds, None, 0
 
     def _start(self):
-        self.started += 1
-        self.process = subprocess.Popen(
-            self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
+        self.process = processes.start(
+            self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
+        self.started += 1
 
     def ask(self, request):
-        """The reply; `ok` is False, and `ended` says how, where the process did not live to give one."""
+        """The reply; `ok` is False, and `ended` says how, where the process did not live to give one. Raises Interrupted
+        where somebody ended it."""
         if not self.process or self.process.poll() is not None:
+            self.close()
             self._start()
         try:
             self.process.stdin.write(json.dumps(request).encode() + b"\n")
@@ -82,10 +86,11 @@ class Server:
         return json.loads(data)
 
     def _ended(self, how, why=""):
-        self.process.kill()
-        said = self.process.stderr.read().decode(errors="replace").strip()
-        code = self.process.wait()
-        self.close()
+        try:
+            code = processes.outcome(self.process, 0 if how == "timeout" else processes.PATIENCE)
+            said = self.process.stderr.read().decode(errors="replace").strip()
+        finally:
+            self.close()
         if "memory" in said:
             how = "memory"
         text = why or said or (f"ended by signal {-code}" if code < 0 else f"ended with status {code}")
@@ -93,8 +98,7 @@ class Server:
 
     def close(self):
         if self.process:
-            self.process.kill()
-            self.process.wait()
+            processes.end(self.process)
             for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
                 pipe.close()
         self.process = None

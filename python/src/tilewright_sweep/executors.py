@@ -16,6 +16,8 @@ import contextlib
 import os
 import sys
 
+from tilewright_sweep import processes
+
 
 class ExecutorError(RuntimeError):
     pass
@@ -26,30 +28,55 @@ class _Waiting(concurrent.futures.ThreadPoolExecutor):
 
     def __init__(self, jobs):
         super().__init__(max_workers=256)
-        self.jobs = jobs
+        self.jobs, self.given = jobs, []
 
     def submit(self, function, *arguments):
-        return super().submit(self.jobs.submit(function, *arguments).result)
+        self.given.append(self.jobs.submit(function, *arguments))
+        return super().submit(self.given[-1].result)
+
+    def cancel(self):
+        for job in self.given:
+            job.cancel()
 
 
 def give(executor, tasks, over, what):
     """Runs tasks, {name: (function, arguments)}, and calls over(name, result) for each; those that were lost with their
-    process are given again, up to three times. The names of those that were lost every time."""
+    process are given again, up to three times. The names of those that were lost every time. Those that wait are
+    cancelled where this is interrupted."""
     left = dict(tasks)
     for _ in range(3):
-        running = {executor.submit(function, *arguments): name for name, (function, arguments) in left.items()}
-        for future in concurrent.futures.as_completed(running):
-            name = running[future]
-            try:
-                result = future.result()
-            except Exception as error:  # of the executor: its process is gone
-                print(f"{what}: a task was lost, {type(error).__name__}: {error}; it is given again", file=sys.stderr)
-                continue
-            del left[name]
-            over(name, result)
+        running = {}
+        try:
+            for name, (function, arguments) in left.items():
+                running[executor.submit(function, *arguments)] = name
+            for future in concurrent.futures.as_completed(running):
+                name = running[future]
+                try:
+                    result = future.result()
+                except Exception as error:  # of the executor: its process is gone
+                    said = f"{what}: a task was lost, {type(error).__name__}: {error}; it is given again"
+                    print(said, file=sys.stderr)
+                    continue
+                del left[name]
+                over(name, result)
+        except BaseException:
+            for future in running:
+                future.cancel()
+            raise
         if not left:
             break
     return list(left)
+
+
+@contextlib.contextmanager
+def _ending(pool, end):
+    """An executor that waits for its tasks when it is closed: an exception, as of Ctrl-C, ends them first."""
+    with pool:
+        try:
+            yield pool
+        except BaseException:
+            end()
+            raise
 
 
 @contextlib.contextmanager
@@ -57,7 +84,9 @@ def open_executor(text):
     kind, _, rest = text.partition(":")
     try:
         if kind == "local":
-            with concurrent.futures.ThreadPoolExecutor(int(rest or os.cpu_count() or 1)) as pool:
+            processes.resume()
+            pool = concurrent.futures.ThreadPoolExecutor(int(rest or os.cpu_count() or 1))
+            with _ending(pool, processes.end_all):
                 yield pool
         elif kind == "mpi":
             from mpi4py.futures import MPIPoolExecutor
@@ -76,7 +105,8 @@ def open_executor(text):
             jobs.update_parameters(
                 **{k: int(v) if v.isdigit() else v for k, v in (x.split("=") for x in rest.split(",") if x)}
             )
-            with _Waiting(jobs) as pool:
+            pool = _Waiting(jobs)
+            with _ending(pool, pool.cancel):
                 yield pool
         else:
             raise ExecutorError(f"no executor '{kind}'; there are local[:N], mpi, dask:ADDRESS, slurm[:ARGS]")

@@ -20,7 +20,7 @@ import platform
 import shutil
 import time
 
-from tilewright_sweep import build, bundle, executors, run
+from tilewright_sweep import build, bundle, executors, processes, run
 from tilewright_sweep import journal as journals
 from tilewright_sweep.plan import of_shard
 from tilewright_sweep.watch import DeviceBusy, DeviceLock, Worker, processors_of
@@ -113,7 +113,7 @@ def measure_problem(path, name, devices, folder, done, end, options):
         finally:
             made.close()
         return {"complete": complete, "bad": made.bad, "said": said, "where": f"{platform.node()} {device}"}
-    except (RuntimeError, ValueError, OSError) as error:
+    except (RuntimeError, ValueError, OSError, processes.Interrupted) as error:
         return {"complete": False, "bad": 0, "said": said, "error": str(error)}
 
 

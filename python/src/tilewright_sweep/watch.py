@@ -14,6 +14,7 @@ import tempfile
 import time
 
 import tilewright_sweep
+from tilewright_sweep import processes
 
 
 class WorkerDied(RuntimeError):
@@ -42,13 +43,12 @@ class Worker:
         self.said = tempfile.TemporaryFile()
         place = str(pathlib.Path(tilewright_sweep.__file__).parent.parent)
         paths = [place] + [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p]
-        self.process = subprocess.Popen(
+        self.process = processes.start(
             [*self.command, str(theirs)],
             stdin=subprocess.PIPE,
             stdout=self.said,
             stderr=self.said,
             pass_fds=[theirs],
-            bufsize=0,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
         )
         os.close(theirs)
@@ -59,7 +59,8 @@ class Worker:
         return self.process is not None and self.process.poll() is None
 
     def ask(self, **request):
-        """The reply; dies where none comes within the limit after a sign of life."""
+        """The reply; dies where none comes within the limit after a sign of life, and raises Interrupted where somebody
+        ended the process."""
         if not self.alive:
             self.close()
             self._start()
@@ -86,11 +87,12 @@ class Worker:
             self.rest += part
 
     def _died(self, how, at):
-        self.process.kill()
-        code = self.process.wait()
-        self.said.seek(0)
-        said = self.said.read().decode(errors="replace").strip().split("\n")[-1]
-        self.close()
+        try:
+            code = processes.outcome(self.process, 0 if how == "timeout" else processes.PATIENCE)
+            self.said.seek(0)
+            said = self.said.read().decode(errors="replace").strip().split("\n")[-1]
+        finally:
+            self.close()
         text = (
             f"no sign of life for {self.seconds:g} s"
             if how == "timeout"
@@ -101,8 +103,7 @@ class Worker:
 
     def close(self):
         if self.process:
-            self.process.kill()
-            self.process.wait()
+            processes.end(self.process)
             self.process.stdin.close()
             os.close(self.replies)
             self.said.close()

@@ -204,6 +204,48 @@ class OnCpu(unittest.TestCase):
         self.assertEqual(verdicts[others[2]["id"]], ("timeout", "no sign of life for 3 s"))
         for c in [first, *others[3:]]:
             self.assertEqual(verdicts[c["id"]][0], "ok")
+        # A run that finds them on record has nothing to do, and they are as wrong as they were.
+        before = results.read_text()
+        self.assertEqual(run.run_bundle(opened, "cpu", results, command=faulty, timeout=3, cold=False), 2)
+        self.assertEqual(results.read_text(), before)
+        self.assertEqual(run.run_bundle(opened, "cpu", results, match=name, command=faulty, cold=False), 2)
+        with self.assertRaisesRegex(ValueError, "--match=zzz: no problem of the bundle"):
+            run.run_bundle(opened, "cpu", results, match="zzz", command=faulty)
+
+    def some(self, *names, candidates=2):
+        """The bundle with these problems alone, and a few candidates of each."""
+        opened = bundle.Bundle(self.bundle)
+        self.addCleanup(opened.close)
+        made = opened.plan["candidates"]
+        opened.plan["problems"] = [p for p in opened.plan["problems"] if p["name"] in names]
+        opened.plan["candidates"] = [c for n in names for c in [c for c in made if c["problem"] == n][:candidates]]
+        opened.plan["ceilings"] = []
+        return opened
+
+    def test_a_default_that_hangs_costs_its_own_problem(self):
+        """It is right, and hangs when it is timed."""
+        names = [p["name"] for p in json.loads((self.work / "plan/plan.json").read_text())["problems"]][:2]
+        opened, results = self.some(*names), self.work / "default.jsonl"
+        first = opened.plan["candidates"][0]
+        faulty = [sys.executable, str(HERE / "faulty_measure.py"), "none", first["id"]]
+        self.assertEqual(run.run_bundle(opened, "cpu", results, command=faulty, timeout=2, cold=False), 2)
+        got = [(r["problem"]["name"], r["verdict"]) for r in journal.read_records(results)]
+        self.assertEqual(got, [(names[0], "timeout"), (names[0], "error"), (names[1], "ok"), (names[1], "ok")])
+        again = journal.read_records(results)[1]["error"]
+        self.assertEqual(again, "the default, which they are held against: no sign of life for 2 s")
+
+    def test_what_was_checked_alone_is_timed(self):
+        name = "softmax_f32_128x256"
+        opened, results = self.some(name), self.work / "checked.jsonl"
+        for _ in range(2):
+            self.assertEqual(run.run_bundle(opened, "cpu", results, check_only=True), 0)
+        self.assertEqual(len(journal.read_records(results)), 2)
+        for _ in range(2):
+            self.assertEqual(run.run_bundle(opened, "cpu", results, cold=False), 0)
+        self.assertEqual(len(journal.read_records(results)), 4)
+        timed = journal.read_results([results])
+        self.assertEqual([r["candidate"] for r in timed], [c["id"] for c in opened.plan["candidates"]])
+        self.assertTrue(all(r["median_s"] and r["final"] for r in timed))
 
     def test_a_difference_shows_in_every_process(self):
         """One candidate is twice as fast in the first process alone, one somewhat faster in all of them."""
@@ -283,6 +325,32 @@ class Nothing(unittest.TestCase):
             with self.assertRaisesRegex(RuntimeError, "empty.jsonl: no results of a sweep"):
                 sweep("best", empty, "-o", database)
             self.assertEqual(database.read_text(), "what was measured")
+
+    def test_merge_keeps_what_says_most(self):
+        with tempfile.TemporaryDirectory() as folder:
+            work = pathlib.Path(folder)
+            where = {"artifact": "a", "device": "cpu", "uuid": "", "driver": "d", "problem": {"name": "p"}}
+            checked = {"candidate": "1", **where, "verdict": "ok"}
+            failed = {"candidate": "2", **where, "verdict": "crash"}
+            timed = {**checked, "median_s": 2.0, "final": False}
+            final = {**timed, "final": True}
+            other = {"suite": "gemm", "problem": {"function": "f"}, "peers": {}}
+            files = []
+            for number, lines in enumerate(([checked, other], [timed], [failed, final, other], [timed, checked])):
+                files.append(work / f"{number}.jsonl")
+                files[-1].write_text("".join(json.dumps(line) + "\n" for line in lines))
+            self.assertEqual(best.merge(files, work / "all.jsonl"), ("results", 3))
+            self.assertEqual(journal.read_records(work / "all.jsonl"), [final, other, failed])
+            best.merge(files[2:], files[0])
+            self.assertEqual(journal.read_results([files[0]]), [final, other, failed])
+
+    def test_merge_of_what_is_neither(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "x.json"
+            path.write_text("{}")
+            with self.assertRaisesRegex(RuntimeError, "x.json is neither a tuning database nor a file of results"):
+                sweep("merge", path, "-o", path.with_name("out"))
+            self.assertFalse(path.with_name("out").exists())
 
     def test_files_are_written_whole(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -381,6 +449,13 @@ class Parts(unittest.TestCase):
         for bad in ("", "x", "1:2", "1:8:*1"):
             with self.assertRaises(problems.ProblemError):
                 problems.parse_sizes(bad)
+
+    def test_budgets(self):
+        for text, seconds in (("90", 90), ("90s", 90), ("1.5m", 90), ("2h", 7200), ("0", 0)):
+            self.assertEqual(run.parse_duration(text), seconds)
+        for text in ("nan", "-5s", "", "5d", "-inf"):
+            with self.assertRaisesRegex(ValueError, "a time is 90, 90s"):
+                run.parse_duration(text)
 
     def test_errors_say_what_is_expected(self):
         with tempfile.TemporaryDirectory() as folder:

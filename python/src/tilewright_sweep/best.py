@@ -150,7 +150,8 @@ def read_database(path):
 
 
 def merge(paths, output):
-    """Of databases, the larger gain of each key; of journals, every record once. What it was, and how many."""
+    """Of databases, the larger gain of each key; of journals, every record once, the one that says most of each candidate.
+    What it was, and how many."""
     databases = [read_database(path) for path in paths]
     if all(d is not None for d in databases):
         best = {}
@@ -162,7 +163,7 @@ def merge(paths, output):
         return "records of a database", len(best)
     if any(d is not None for d in databases):
         raise MixError("databases and results do not merge with each other")
-    read = [record for record in journals.read_results(paths) if "candidate" in record]
+    read = journals.read_results(paths)
     journal = journals.Journal(output)
     for record in read:
         journal.add(record)

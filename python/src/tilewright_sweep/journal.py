@@ -17,11 +17,19 @@ class JournalBusy(RuntimeError):
 
 
 def read_results(paths):
-    """The records of journals that somebody named: one that is not there is an error."""
+    """The results in journals that somebody named, once each: a file that is not there, or has none, is an error."""
+    found = {}
     for path in map(pathlib.Path, paths):
         if not path.exists():
             raise FileNotFoundError(f"there are no results {path}")
-    return [record for path in paths for record in read_records(path)]
+        records = [r for r in read_records(path) if "problem" in r]
+        if not records and path.stat().st_size:
+            raise ValueError(f"{path} is neither a tuning database nor a file of results")
+        for record in records:
+            key = identity(record)
+            if key not in found or knowledge(record) > knowledge(found[key]):
+                found[key] = record
+    return list(found.values())
 
 
 def end_line(file):
@@ -56,8 +64,27 @@ def read_records(path):
 
 
 def identity(record):
-    """What makes a measurement another one: of the same on the same device by the same driver there is one record."""
+    """What makes a measurement another one: of the same on the same device by the same driver there is one record. What
+    other tools measured, which have no candidates, is told apart by all that they say."""
+    if "candidate" not in record:
+        return json.dumps(record, sort_keys=True)
     return (record["candidate"], record["artifact"], record["device"], record["uuid"], record["driver"])
+
+
+CHECKED, FAILED, TIMED, FINAL = range(4)
+
+
+def knowledge(record):
+    """How much a record says of its candidate: of several the one that says most counts."""
+    if record.get("verdict") != "ok":
+        return FAILED
+    if record.get("median_s") is None:
+        return CHECKED
+    return FINAL if record.get("final") else TIMED
+
+
+def is_bad(record):
+    return record["verdict"] not in ("ok", "not compiled", "not for this device")
 
 
 class Journal:
@@ -75,20 +102,31 @@ class Journal:
             if self.path.exists() and os.path.samestat(os.fstat(self.file.fileno()), self.path.stat()):
                 break
             self.file.close()
-        self.done = {identity(r) for r in read_records(path) if "candidate" in r}
+        self.done = {}  # the record that says most, by identity
+        for record in read_records(path):
+            if "problem" in record:
+                self._note(record)
         end_line(self.file)
 
-    def has(self, record):
-        return identity(record) in self.done
+    def _note(self, record):
+        """Whether it says more than what is there."""
+        key = identity(record)
+        if key in self.done and knowledge(record) <= knowledge(self.done[key]):
+            return False
+        self.done[key] = record
+        return True
+
+    def of(self, record):
+        """What there is of the same candidate on the same device; None where there is nothing."""
+        return self.done.get(identity(record))
 
     def add(self, record):
-        """Once; on the disk when this returns."""
-        if self.has(record):
+        """Unless there is one that says as much; on the disk when this returns."""
+        if not self._note(record):
             return
         self.file.write(json.dumps(record).encode() + b"\n")
         self.file.flush()
         os.fsync(self.file.fileno())
-        self.done.add(identity(record))
 
     def close(self):
         self.file.close()

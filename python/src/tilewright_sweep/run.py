@@ -42,6 +42,21 @@ class BudgetOver(Exception):
     pass
 
 
+class DefaultFailed(Exception):
+    """The baseline of a problem is wrong, crashed or hung; `report`: members of its record."""
+
+    def __init__(self, report):
+        super().__init__(report["error"])
+        self.report = report
+
+
+def selected(plan, shard=None, match=""):
+    """The problems of a shard with this text in their names."""
+    if not any(match in p["name"] for p in plan["problems"]):
+        raise ValueError(f"--match={match}: no problem of the bundle has this in its name")
+    return [p for p in of_shard(plan["problems"], shard) if match in p["name"]]
+
+
 def rounds_of(count):
     """How many candidates compete in each round: the better half goes on."""
     sizes = []
@@ -78,6 +93,11 @@ def over_processes(figures):
     }
 
 
+def says_enough(record, check_only):
+    """Whether a run need not look at its candidate again."""
+    return check_only or journals.knowledge(record) > journals.CHECKED
+
+
 class Run:
     def __init__(
         self,
@@ -99,7 +119,7 @@ class Run:
         self.worker = Worker(timeout, command)
         self.check_only, self.cold = check_only, cold
         self.budget, self.end = budget, time.monotonic() + budget
-        self.name, self.lock, self.journal, self.bad, self.quiet = device, lock, None, 0, quiet
+        self.name, self.lock, self.journal, self.quiet = device, lock, None, quiet
         self.measured = set()  # ids that have records elsewhere
         self.host = f"{platform.node()}, {platform.system()} {platform.release()} {platform.machine()}"
         try:
@@ -216,31 +236,28 @@ class Run:
         }
 
     def write(self, candidate, same=(), **members):
-        self.bad += members["verdict"] not in ("ok", "not compiled", "not for this device")
         self.journal.add(self.record(candidate, **members))
         for other in same:
             self.journal.add(self.record(other, **members, same_as=candidate["id"]))
         self.progress.step(1 + len(same))
 
+    def _on_record(self, candidate):
+        """What the journal has of it on this device."""
+        where = {k: self.opened[k] for k in ("device", "uuid", "driver")}
+        return self.journal.of({"candidate": candidate["id"], "artifact": candidate["artifact"], **where})
+
     def known(self, candidate):
-        return candidate["id"] in self.measured or self.journal.has(
-            {
-                "candidate": candidate["id"],
-                "artifact": candidate["artifact"],
-                "device": self.opened["device"],
-                "uuid": self.opened["uuid"],
-                "driver": self.opened["driver"],
-            }
-        )
+        record = self._on_record(candidate)
+        return candidate["id"] in self.measured or bool(record and says_enough(record, self.check_only))
 
     def of_problem(self, problem):
         return {c["id"] for c in self.plan["candidates"] if c["problem"] == problem["name"]}
 
     def all(self, shard=None, match="", names=None):
         """Whether every problem was gone through before the budget was over; `names`: of those that are called so alone."""
-        problems = [p for p in of_shard(self.plan["problems"], shard) if match in p["name"]]
+        problems = selected(self.plan, shard, match)
         problems = problems if names is None else [p for p in problems if p["name"] in names]
-        names = {p["name"] for p in problems}
+        names = self.names = {p["name"] for p in problems}
         waiting = {c["id"] for c in self.plan["candidates"] if c["problem"] in names and not self.known(c)}
         self._measure_ceilings([p for p in problems if waiting & self.of_problem(p)])
         self.progress = Progress(len(waiting), "measure", io.StringIO() if self.quiet else sys.stderr)
@@ -254,6 +271,12 @@ class Run:
             except BudgetOver:
                 return False
         return True
+
+    @property
+    def bad(self):
+        """How many candidates of the problems of `all` are wrong or failed, in this run or in one before."""
+        records = [self._on_record(c) for c in self.plan["candidates"] if c["problem"] in self.names]
+        return sum(map(journals.is_bad, filter(None, records)))
 
     def _one(self, left):
         """One problem."""
@@ -275,21 +298,24 @@ class Run:
                 alone.append(c)
         try:
             self._prepare(default)
-        except WorkerDied as died:
-            self._fail_all([default] * (not self.known(default)) + alone, died.how, f"the default: {died}")
-            return
-        alone = self._checked(default, alone)
-        if alone is None:
-            return
-        if self.check_only:
-            for c in [default] * (not self.known(default)) + alone:
+            right = self._checked(default, alone)
+            if not self.check_only:
+                self._compete(default, right, left)
+                return
+            for c in [default] * (not self.known(default)) + right:
                 self.write(c, self.equal.get(c["id"], ()), **self.reports[c["id"]])
-            return
-        self._compete(default, alone, left)
+        except DefaultFailed as failed:
+            self.worker.close()
+            self._fail_all(default, alone, failed.report)
 
-    def _fail_all(self, candidates, verdict, error):
-        for c in candidates:
-            self.write(c, self.equal.get(c["id"], ()), verdict=verdict, error=error)
+    def _fail_all(self, default, others, report):
+        """Without a baseline nothing is known of the others."""
+        same, text = self.equal.get(default["id"], []), f"the default, which they are held against: {report['error']}"
+        if not self.known(default):
+            self.write(default, same, **report)
+            same = []
+        for c in same + [c for c in others if not self.known(c)]:
+            self.write(c, self.equal.get(c["id"], ()), verdict="error", error=text)
 
     def _prepare(self, default):
         """The problem and its baseline in a worker, which may be a new one."""
@@ -299,7 +325,10 @@ class Run:
             dict(do="problem", problem=self.problem, reference=str(self.bundle.reference(self.problem))),
             dict(do="check", id=default["id"], artifact=str(self.bundle.artifact(default))),
         ):
-            reply = self.worker.ask(**request)
+            try:
+                reply = self.worker.ask(**request)
+            except WorkerDied as died:
+                raise DefaultFailed({"verdict": died.how, "error": str(died)}) from None
             if not reply["ok"]:
                 reply.update(verdict="error")
             if not reply["ok"] and request["do"] == "problem":
@@ -308,13 +337,10 @@ class Run:
         self.reports[default["id"]] = reply
 
     def _checked(self, default, candidates):
-        """Those that are right; the others are written down. None where the default itself is not."""
+        """Those that are right; the others are written down."""
         report = self.reports[default["id"]]
         if report["verdict"] != "ok":
-            if not self.known(default):
-                self.write(default, self.equal.get(default["id"], ()), **report)
-            self._fail_all(candidates, "error", f"the default, which they are held against: {report['error']}")
-            return None
+            raise DefaultFailed(report)
         launched = " ".join(report["launches"])
         tags = {(k["kernel"], k["program"]): k["tag"] for k in self.problem["kernels"]}
         right = []
@@ -375,7 +401,7 @@ class Run:
                 how, at, text = died.how, died.at, str(died)
             guilty = next((c for c in candidates if c["id"] == at), None)
             if not guilty:
-                raise RuntimeError(f"{self.problem['name']}: measuring the default failed: {text}")
+                raise DefaultFailed({**self.reports[default["id"]], "verdict": how, "error": text})
             candidates.remove(guilty)
             self.write(
                 guilty,
@@ -500,9 +526,12 @@ def parse_duration(text):
     units = {"s": 1, "m": 60, "h": 3600}
     number = text[:-1] if text[-1:] in units else text
     try:
-        return float(number) * units.get(text[-1:], 1)
+        seconds = float(number) * units.get(text[-1:], 1)
     except ValueError:
-        raise ValueError(f"a time is 90, 90s, 10m or 2h, not '{text}'") from None
+        seconds = math.nan
+    if not seconds >= 0:
+        raise ValueError(f"a time is 90, 90s, 10m or 2h, not '{text}'")
+    return seconds
 
 
 def default_journal(bundle_path):

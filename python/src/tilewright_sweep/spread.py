@@ -22,7 +22,6 @@ import time
 
 from tilewright_sweep import build, bundle, executors, processes, run
 from tilewright_sweep import journal as journals
-from tilewright_sweep.plan import of_shard
 from tilewright_sweep.watch import DeviceBusy, DeviceLock, Worker, processors_of
 
 #: Between looks at devices that are all taken.
@@ -74,9 +73,9 @@ def _take(devices, end):
         time.sleep(WAIT)
 
 
-def measured(records, candidates):
-    """Ids of those candidates of which there is a record, of whatever device."""
-    known = {(r["candidate"], r["artifact"]) for r in records if "candidate" in r}
+def measured(records, candidates, check_only):
+    """Ids of those candidates that need not be looked at again, on whatever device they were."""
+    known = {(r["candidate"], r["artifact"]) for r in records if "candidate" in r and run.says_enough(r, check_only)}
     return {c["id"] for c in candidates if (c["id"], c["artifact"]) in known}
 
 
@@ -96,7 +95,7 @@ def measure_problem(path, name, devices, folder, done, end, options):
         while not made:
             device, lock = _take(here, end)
             if not device:
-                return {"complete": False, "bad": 0, "said": said}
+                return {"complete": False, "said": said}
             left = max(0.0, end - time.time())
             settings = {**options["run"], "budget": min(left, options["budget"]), "quiet": True, "lock": lock}
             try:
@@ -104,7 +103,7 @@ def measure_problem(path, name, devices, folder, done, end, options):
             except journals.JournalBusy:  # a task that was given up, and lives: what it measures counts
                 time.sleep(WAIT)
         try:
-            made.measured = set(done) | measured(journals.read_records(journal), mine)
+            made.measured = set(done) | measured(journals.read_records(journal), mine, made.check_only)
             kept = _ceilings_file(folder, made)
             if kept.exists():
                 made.ceilings.update(json.loads(kept.read_text()))
@@ -112,9 +111,9 @@ def measure_problem(path, name, devices, folder, done, end, options):
             build.write_whole(kept, json.dumps(made.ceilings).encode())
         finally:
             made.close()
-        return {"complete": complete, "bad": made.bad, "said": said, "where": f"{platform.node()} {device}"}
+        return {"complete": complete, "said": said, "where": f"{platform.node()} {device}"}
     except (RuntimeError, ValueError, OSError, processes.Interrupted) as error:
-        return {"complete": False, "bad": 0, "said": said, "error": str(error)}
+        return {"complete": False, "said": said, "error": str(error)}
 
 
 def collect(folder, journal, names=None):
@@ -138,13 +137,13 @@ def run_spread(path, opened, devices, output, executor, shard=None, match="", bu
     """As run.run_bundle, over all devices that the executor's workers find free."""
     folder = pathlib.Path(f"{pathlib.Path(output).resolve()}.tasks")
     folder.mkdir(parents=True, exist_ok=True)
-    journal, bad, incomplete = journals.Journal(output), 0, []
+    journal, incomplete = journals.Journal(output), []
     plan, end = opened.plan, time.time() + budget
     try:
         collect(folder, journal)
-        problems = [p["name"] for p in of_shard(plan["problems"], shard) if match in p["name"]]
+        problems = [p["name"] for p in run.selected(plan, shard, match)]
         mine = {n: [c for c in plan["candidates"] if c["problem"] == n] for n in problems}
-        done = measured(journals.read_records(output), plan["candidates"])
+        done = measured(journals.read_records(output), plan["candidates"], options.get("check_only"))
         waiting = [n for n in problems if any(c["id"] not in done for c in mine[n])]
         progress = build.Progress(len(waiting), "measure problems")
         part = {"budget": budget * len(devices) / max(1, len(waiting)), "run": options}
@@ -154,11 +153,9 @@ def run_spread(path, opened, devices, output, executor, shard=None, match="", bu
             return measure_problem, (str(pathlib.Path(path).resolve()), name, devices, str(folder), known, end, part)
 
         def over(name, result):
-            nonlocal bad
             for text in result["said"]:
                 say(f"{result.get('where', '')}: {text}", flush=True)
             collect(folder, journal, [name])
-            bad += result["bad"]
             if not result["complete"]:
                 incomplete.append(result.get("error"))
             progress.step()
@@ -167,6 +164,9 @@ def run_spread(path, opened, devices, output, executor, shard=None, match="", bu
         for name in lost:
             collect(folder, journal, [name])
             incomplete.append(f"{name} was lost three times with its process")
+        names, candidates = set(problems), {(c["id"], c["artifact"]) for c in plan["candidates"]}
+        records = [r for r in journal.done.values() if "candidate" in r and r["problem"]["name"] in names]
+        bad = any(journals.is_bad(r) for r in records if (r["candidate"], r["artifact"]) in candidates)
     finally:
         journal.close()
     for why in sorted({why for why in incomplete if why}):

@@ -56,8 +56,8 @@ void completeIfFull(ExecContext &context, Block &block, unsigned id) {
     complete(context, block, id);
 }
 
-/// The fragment's lanes are counted; they wait unless they only arrive.
-void count(ExecContext &context, Warp &warp, unsigned index) {
+/// The fragment's lanes are counted; they wait unless they only arrive. `isFirst`: of its warp at an aligned barrier.
+void count(ExecContext &context, Warp &warp, unsigned index, bool isFirst = true) {
   Block &block = *warp.block;
   Fragment &fragment = warp.fragments[index];
   const Inst &inst = context.grid->program->code[fragment.pc];
@@ -77,8 +77,9 @@ void count(ExecContext &context, Warp &warp, unsigned index) {
                        " threads while others wait with " + std::to_string(barrier.expected) + " (0 means all)");
   barrier.active = true;
   barrier.expected = wanted;
-  // A warp counts whole when a count is given.
-  barrier.arrived += inst.aligned && wanted != 0 ? warpSize : static_cast<uint32_t>(__builtin_popcount(fragment.mask));
+  // A warp counts whole, and once, when a count is given.
+  uint32_t lanes = static_cast<uint32_t>(__builtin_popcount(fragment.mask));
+  barrier.arrived += !inst.aligned || wanted == 0 ? lanes : isFirst ? warpSize : 0;
   if (op >= BarrierOp::ReducePopc)
     forEachLane(fragment.mask, [&](unsigned other) {
       bool predicate = (row(inst.src[2])[other] != 0) != inst.negateSource;
@@ -112,11 +113,15 @@ uint32_t gathered(const Warp &warp, const Fragment &like) {
 }
 
 void countGathered(ExecContext &context, Warp &warp, uint32_t pc, unsigned id) {
+  uint32_t seen = 0; // a bit of each barrier that counts the warp
   for (unsigned i = 0; i < warp.fragments.size(); ++i) {
     Fragment &fragment = warp.fragments[i];
     if (fragment.mask != 0 && fragment.state == Fragment::AtBarrier && fragment.memberMask != counted &&
-        fragment.pc == pc)
-      count(context, warp, i);
+        fragment.pc == pc) {
+      uint32_t bit = 1u << fragment.barrier;
+      count(context, warp, i, !(seen & bit));
+      seen |= bit;
+    }
   }
   completeIfFull(context, *warp.block, id);
 }

@@ -119,10 +119,14 @@ template <Comparison Function> void setPairPredicates(ExecContext &context, cons
 template <Comparison Function> void setPairValue(ExecContext &context, const Inst &inst) {
   uint64_t *d = context.row(inst.dst[0]);
   const uint64_t *a = context.row(inst.src[0]), *b = context.row(inst.src[1]);
+  const uint64_t *c = inst.combine != SetCombine::None ? context.row(inst.src[2]) : nullptr;
   forEachLane(context.mask, [&](unsigned lane) {
-    uint64_t one = static_cast<uint64_t>(inst.offset);
-    d[lane] = (Function(a[lane] & 0xffff, b[lane] & 0xffff, inst) ? one : 0) |
-              (Function(a[lane] >> 16, b[lane] >> 16, inst) ? one << 16 : 0);
+    bool with = c && (c[lane] != 0) != inst.negateSource;
+    auto half = [&](unsigned shift) -> uint64_t {
+      bool value = Function(a[lane] >> shift & 0xffff, b[lane] >> shift & 0xffff, inst);
+      return combine(value, with, inst.combine) ? static_cast<uint64_t>(inst.offset) << shift : 0;
+    };
+    d[lane] = half(0) | half(16);
   });
 }
 
@@ -230,7 +234,8 @@ template <typename T> bool testProperty(T value, uint8_t mode) {
   case NotANumber:
     return std::isnan(value);
   case Normal:
-    return std::isnormal(value);
+    // The ISA counts both zeros among the normal numbers.
+    return std::isnormal(value) || value == 0;
   default:
     return std::fpclassify(value) == FP_SUBNORMAL;
   }

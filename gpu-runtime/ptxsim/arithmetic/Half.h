@@ -33,7 +33,7 @@ struct SmallFormat {
 
 inline constexpr SmallFormat f16Format = {5, 10, false, 0x7fff};
 inline constexpr SmallFormat bf16Format = {8, 7, false, 0x7fff};
-inline constexpr SmallFormat tf32Format = {8, 10, false, 0x7fff};
+inline constexpr SmallFormat tf32Format = {8, 10, false, 0x3ffff};
 inline constexpr SmallFormat e4m3Format = {4, 3, true, 0x7f};
 inline constexpr SmallFormat e5m2Format = {5, 2, false, 0x7f};
 

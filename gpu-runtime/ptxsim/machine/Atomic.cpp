@@ -11,6 +11,7 @@
 #include "machine/MemoryAccess.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 namespace tilewright::ptxsim {
@@ -104,6 +105,9 @@ uint64_t exchangeLoop(uint8_t *bytes, const Inst &inst, bool inGlobal, uint64_t 
   }
 }
 
+/// Of a vector.
+constexpr unsigned maxElements = 4;
+
 /// Sources: address, then b of each element, then c (cas only). The result is the old value, where wanted.
 void atomic(ExecContext &context, const Inst &inst) {
   const uint64_t *addresses = context.row(inst.src[0]);
@@ -126,8 +130,15 @@ void atomic(ExecContext &context, const Inst &inst) {
     }
     if (context.checks)
       recordAccess(context, inst, lane, address, size * inst.elements, place, AccessKind::Atomic, false);
+    // Results may go to the registers that elements behind them come from.
+    std::array<uint64_t, maxElements> operands, undefined = {};
     for (unsigned i = 0; i < inst.elements; ++i) {
-      uint64_t b = context.row(inst.src[1 + i])[lane];
+      operands[i] = context.row(inst.src[1 + i])[lane];
+      if (context.checks)
+        undefined[i] = context.undefinedBits(inst.src[1 + i], lane);
+    }
+    for (unsigned i = 0; i < inst.elements; ++i) {
+      uint64_t b = operands[i];
       uint8_t *bytes = place.bytes + i * size;
       bool inGlobal = place.space == Space::Global;
       uint64_t third = c ? c[lane] : 0;
@@ -138,7 +149,7 @@ void atomic(ExecContext &context, const Inst &inst) {
         context.row(inst.dst[i])[lane] = old;
       if (!context.checks)
         continue;
-      uint64_t before = 0, after = context.undefinedBits(inst.src[1 + i], lane);
+      uint64_t before = 0, after = undefined[i];
       if (c)
         after |= context.undefinedBits(inst.src[2], lane);
       if (place.defined) {
@@ -222,7 +233,7 @@ bool decodeAtomic(InstDecoder &d, bool isRed) {
   unsigned bits = bitWidth(inst.type);
   if (inst.type == ScalarType::B128)
     return decodeWideAtomic(d, isRed);
-  if ((bits != 16 && bits != 32 && bits != 64) || inst.elements > 4 || bits * inst.elements > 128)
+  if ((bits != 16 && bits != 32 && bits != 64) || inst.elements > maxElements || bits * inst.elements > 128)
     return d.unsupported("this type");
   inst.undef = UndefRule::Own;
   inst.run = atomic;

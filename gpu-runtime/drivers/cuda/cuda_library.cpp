@@ -49,9 +49,12 @@ Status CudaLibrary::load(const std::string &path, bool wantSimulator) {
   void *handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
     const char *why = dlerror();
-    return unavailable("no CUDA driver: " +
+    return unavailable((wantSimulator ? "no PTX simulator: "
+                                      : "no CUDA driver: ") +
                        std::string(why ? why : file.c_str()) +
-                       " (TILEWRIGHT_CUDA_LIBRARY can name one)");
+                       (wantSimulator
+                            ? " (TILEWRIGHT_PTXSIM_LIBRARY names it)"
+                            : " (TILEWRIGHT_CUDA_LIBRARY can name one)"));
   }
   isSimulator = dlsym(handle, "ptxsimVersion") != nullptr;
   if (isSimulator) {

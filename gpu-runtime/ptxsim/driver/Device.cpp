@@ -118,6 +118,7 @@ CUresult cuInit(unsigned flags) {
   if (!state.memory->ok())
     return CUDA_ERROR_OUT_OF_MEMORY;
   state.queue.configure(state.options.eager, state.options.seed);
+  writeReport(); // that there is nothing yet, where an earlier run's may lie
   state.initialised = true;
   return CUDA_SUCCESS;
 }

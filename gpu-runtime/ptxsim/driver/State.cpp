@@ -131,15 +131,8 @@ void failContext(CUcontext context, CUresult error) {
     context->sticky = error;
 }
 
-void reportFindings() {
-  Driver &state = driver();
-  static size_t printed = 0;
-  printed = std::min(printed, state.findings.size());
-  if (printed == state.findings.size())
-    return;
-  size_t known = state.findings.size();
-  std::fputs(state.findings.text(printed, known).c_str(), stderr);
-  printed = known;
+void writeReport() {
+  const Driver &state = driver();
   if (state.options.reportPath.empty())
     return;
   FILE *file = std::fopen(state.options.reportPath.c_str(), "w");
@@ -150,6 +143,18 @@ void reportFindings() {
   if (!written && !std::exchange(isKnown, true))
     std::fprintf(stderr, "ptxsim: PTXSIM_REPORT: cannot write '%s': %s\n", state.options.reportPath.c_str(),
                  std::strerror(errno));
+}
+
+void reportFindings() {
+  Driver &state = driver();
+  static size_t printed = 0;
+  printed = std::min(printed, state.findings.size());
+  if (printed == state.findings.size())
+    return;
+  size_t known = state.findings.size();
+  std::fputs(state.findings.text(printed, known).c_str(), stderr);
+  printed = known;
+  writeReport();
 }
 
 } // namespace tilewright::ptxsim

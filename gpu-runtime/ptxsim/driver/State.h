@@ -143,6 +143,8 @@ void destroyContents(CUcontext context);
 HostAllocation *findHostAllocation(const void *pointer);
 void releaseHost(uintptr_t address);
 
+/// All findings so far to the file that PTXSIM_REPORT names.
+void writeReport();
 /// Records a failure of asynchronous work and prints the new findings.
 void failContext(CUcontext context, CUresult error);
 void reportFindings();

@@ -400,6 +400,9 @@ LaunchResult runGrid(const LaunchRequest &request, DeviceMemory &memory, const M
   std::vector<uint64_t> sampled = sampledBlocks(options, request.grid), clusters = clustersOf(sampled, request);
   if (!options.blocks.empty())
     clusterCount = clusters.size();
+  if (!options.blocks.empty() && clusterCount == 0)
+    std::fprintf(stderr, "ptxsim: %s: nothing runs, no block of PTXSIM_BLOCKS is in its grid of %u x %u x %u\n",
+                 request.name.c_str(), request.grid.x, request.grid.y, request.grid.z);
   if (clusterCount == 0)
     return result;
   resident = std::min(clusterCount, std::max<uint64_t>(resident, 1));

@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <locale.h>
 
 namespace tilewright::ptxsim {
 
@@ -186,7 +187,9 @@ private:
         ++pos;
     }
     std::string text(source.substr(start, pos - start));
-    double value = std::strtod(text.c_str(), nullptr);
+    // Not of the process's locale, in which the point may be a comma.
+    static locale_t classic = newlocale(LC_ALL_MASK, "C", nullptr);
+    double value = strtod_l(text.c_str(), nullptr, classic);
     std::memcpy(&token.value, &value, sizeof(value));
     token.kind = Token::Float64;
     return finish(token, start);

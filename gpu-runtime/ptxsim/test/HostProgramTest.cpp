@@ -12,6 +12,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <dlfcn.h>
+#include <fstream>
+#include <sstream>
 #include <string>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -116,6 +118,19 @@ bool goesWell(Bug bug, unsigned seed) {
   waitpid(child, &status, 0);
   EXPECT_TRUE(WIFEXITED(status));
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/// Of a run before it may be left what it found.
+TEST(HostProgram, ARunWithoutFindingsReportsNone) {
+  std::string path = testing::TempDir() + "ptxsim-report-" + std::to_string(getpid()) + ".json";
+  std::ofstream(path) << "of another run";
+  setenv("PTXSIM_REPORT", path.c_str(), 1);
+  EXPECT_TRUE(goesWell(None, 1));
+  unsetenv("PTXSIM_REPORT");
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  std::remove(path.c_str());
+  EXPECT_EQ(text.str(), "[]\n");
 }
 
 constexpr unsigned seeds = 12;

@@ -9,6 +9,8 @@
 #include "arithmetic/Half.h"
 #include "machine/Progress.h"
 
+#include <algorithm>
+#include <clocale>
 #include <cstdlib>
 #include <pthread.h>
 #include <random>
@@ -53,6 +55,22 @@ TEST(Robustness, RefusalsNameTheLine) {
     EXPECT_NE(device.message.find(refusal.message), std::string::npos) << refusal.text << "\n  " << device.message;
     EXPECT_EQ(device.message.rfind("line ", 0), 0u) << device.message;
   }
+}
+
+TEST(Robustness, NumbersHaveAPointInEveryLocale) {
+  const char *const locales[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE.utf8"};
+  const char *const *found = std::find_if(std::begin(locales), std::end(locales),
+                                          [](const char *name) { return std::setlocale(LC_NUMERIC, name) != nullptr; });
+  if (found == std::end(locales))
+    GTEST_SKIP() << "no locale with a comma is installed";
+  TestDevice device;
+  bool loaded = device.load(std::string(header) + ".entry k(.param .u64 out) { .reg .b64 %d; .reg .f64 %f;"
+                                                  " ld.param.u64 %d, [out]; mov.f64 %f, 2.5; st.global.f64 [%d], %f; }");
+  std::setlocale(LC_NUMERIC, "C");
+  ASSERT_TRUE(loaded) << device.message;
+  uint64_t out = device.allocate(8);
+  ASSERT_TRUE(device.launch("k", {1}, {1}, out)) << device.report();
+  EXPECT_EQ(device.download<double>(out, 1)[0], 2.5);
 }
 
 TEST(Robustness, ThreadsThatCannotBeMadeAreDoneWithout) {

@@ -315,6 +315,16 @@ TEST(GlobalTraffic, FootprintsOfSampledBlocks) {
   EXPECT_FALSE(device.result.footprints[0].isWritten);
 }
 
+TEST(GlobalTraffic, BlocksOutsideOfTheGridAreSaid) {
+  MachineOptions options = cachedDevice(0);
+  options.blocks = {{9, 9, 9}};
+  TestDevice device(options);
+  testing::internal::CaptureStderr();
+  readTwice(device);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("nothing runs, no block of PTXSIM_BLOCKS is in its grid of 3 x"),
+            std::string::npos);
+}
+
 TEST(IssueCounts, EveryInstructionOfEveryWarp) {
   TestDevice device(cachedDevice(0));
   readTwice(device);

@@ -122,7 +122,10 @@ TEST_F(FaultTest, LibrariesThatAreNoDrivers) {
     EXPECT_PRED2(contains, open("cuda", options), "3: device cuda: no CUDA driver");
     EXPECT_PRED2(contains, open("vulkan", options),
                  "3: device vulkan: no Vulkan loader");
-    EXPECT_PRED2(contains, open("ptxsim", options), "3: device ptxsim: ");
+    EXPECT_PRED2(contains, open("ptxsim", options),
+                 "3: device ptxsim: no PTX simulator");
+    EXPECT_PRED2(contains, open("ptxsim", options),
+                 "(TILEWRIGHT_PTXSIM_LIBRARY names it)");
   }
   // A library that is another one.
   tilewright_instance_options crossed = {TEST_FAKE_VULKAN, TEST_FAKE_CUDA,

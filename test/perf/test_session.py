@@ -16,6 +16,8 @@ import tempfile
 import threading
 import time
 import unittest
+import zipfile
+from unittest import mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "python/src"))
@@ -140,6 +142,44 @@ else:
     def test_kill_ends_the_step(self):
         child, _ = self.interrupted(signal.SIGKILL, "step")
         os.kill(int(child), signal.SIGKILL)  # its own child is beyond reach
+
+
+class Unpacking(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def session(self, **files):
+        path = self.folder / "on-gpu.twb"
+        with zipfile.ZipFile(str(path), "w") as archive:
+            for name, text in files.items():
+                archive.writestr(name, text)
+        return path
+
+    def test_a_newer_session_keeps_nothing(self):
+        there = self.folder / "on-gpu"
+        session.unpack(self.session(old="1", both="1"), there)
+        (there / "built").mkdir()
+        session.unpack(self.folder / "on-gpu.twb", there)
+        self.assertTrue((there / "built").exists())
+        session.unpack(self.session(both="2"), there)
+        self.assertEqual(sorted(os.listdir(str(there))), [".unpacked", "both"])
+        self.assertEqual((there / "both").read_text(), "2")
+
+    def test_one_that_breaks_off_leaves_what_was(self):
+        there = session.unpack(self.session(both="1"), self.folder / "on-gpu")
+        with mock.patch.object(os, "chmod", side_effect=OSError("full")), self.assertRaises(OSError):
+            session.unpack(self.session(both="2"), there)
+        self.assertEqual(sorted(os.listdir(str(self.folder))), ["on-gpu", "on-gpu.twb"])
+        self.assertEqual((there / "both").read_text(), "1")
+
+    def test_what_is_no_session_stays(self):
+        (self.folder / "on-gpu").mkdir()
+        (self.folder / "on-gpu/mine").write_text("1")
+        with self.assertRaisesRegex(session.SessionError, "on-gpu is in the way"):
+            session.unpack(self.session(both="1"), self.folder / "on-gpu")
+        self.assertEqual((self.folder / "on-gpu/mine").read_text(), "1")
 
 
 class Steps(unittest.TestCase):

@@ -360,6 +360,9 @@ class Nothing(unittest.TestCase):
             with mock.patch.object(os, "replace", side_effect=OSError("full")), self.assertRaises(OSError):
                 build.write_whole(path, b"after")
             self.assertEqual((path.read_text(), sorted(os.listdir(folder))), ("before", ["a", "b"]))
+            with self.assertRaises(FileNotFoundError) as raised:
+                build.write_whole(path.with_name("missing") / "a", b"after")
+            self.assertEqual(raised.exception.filename, str(path.with_name("missing") / "a"))
             build.write_whole(link, b"after")
             self.assertTrue(link.is_symlink() and path.read_text() == "after")
 
@@ -647,6 +650,24 @@ class Parts(unittest.TestCase):
             best.write_database(work / "b", [{**entry, "config": "b", "gain": 1.2}])
             self.assertEqual(best.merge([work / "a", work / "b"], work / "c"), ("records of a database", 2))
             self.assertEqual([r["config"] for r in best.read_database(work / "c")], ["b", "a"])
+
+    def test_folders_of_processes_that_were_killed_go(self):
+        """Those of a process that lives stay."""
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(tempfile, "tempdir", folder):
+            path, scratch = pathlib.Path(folder) / "x.twb", lambda: sorted(pathlib.Path(folder).glob("tilewright-sweep-*"))
+            with zipfile.ZipFile(str(path), "w") as archive:
+                archive.writestr("bundle.json", "{}")
+            text = "import sys; from tilewright_sweep import bundle; made = bundle.Bundle(sys.argv[1]); print(made.folder, flush=True); input()"
+            environment = {**os.environ, "PYTHONPATH": str(ROOT / "python/src"), "TMPDIR": folder}
+            started = subprocess.Popen([sys.executable, "-c", text, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                       env=environment, text=True)  # fmt: skip
+            other = pathlib.Path(started.stdout.readline().strip())
+            bundle.Bundle(path).close()
+            self.assertEqual(scratch(), [other])
+            started.kill()
+            started.communicate()
+            bundle.Bundle(path).close()
+            self.assertEqual(scratch(), [])
 
     def test_not_a_bundle(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -29,8 +29,8 @@ BATCH = 8
 _servers = threading.local()
 
 # It is the process's: to be read before there are threads.
-_MASK = os.umask(0)
-os.umask(_MASK)
+MASK = os.umask(0)
+os.umask(MASK)
 
 
 def _server(path, target, options, limits):
@@ -49,11 +49,14 @@ def write_whole(path, data):
         path.write_bytes(data)  # a device, a pipe
         return
     path = path.resolve()  # a link keeps pointing to where it points
-    made, name = tempfile.mkstemp(dir=str(path.parent), prefix=path.name)
+    try:
+        made, name = tempfile.mkstemp(dir=str(path.parent), prefix=path.name)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
     try:
         with os.fdopen(made, "wb") as file:
             file.write(data)
-        os.chmod(name, 0o666 & ~_MASK)  # others of a group may share the folder
+        os.chmod(name, 0o666 & ~MASK)  # others of a group may share the folder
         os.replace(name, str(path))
     except BaseException:
         os.unlink(name)

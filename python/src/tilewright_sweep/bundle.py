@@ -14,11 +14,13 @@ It is a zip file:
     runtime/needs/                    libraries that it needs and that are not on every machine
 """
 
+import fcntl
 import io
 import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -133,12 +135,37 @@ def is_bundle(path):
         return "bundle.json" in archive.namelist()
 
 
+_SCRATCH, _OWNER = "tilewright-sweep-", ".owner"
+
+
+def _own(folder):
+    """A file in the folder that is locked as long as it is open: its process lives."""
+    part = folder / f"{_OWNER}.part"
+    held = open(str(part), "w")
+    fcntl.flock(held, fcntl.LOCK_EX)
+    part.rename(folder / _OWNER)  # none that is not locked is seen
+    return held
+
+
+def _remove_ownerless():
+    """Folders of processes that were killed. Whoever else sees the folder may have other process ids: locks tell."""
+    for owner in pathlib.Path(tempfile.gettempdir()).glob(f"{_SCRATCH}*/{_OWNER}"):
+        try:
+            with open(str(owner)) as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(str(owner.parent), ignore_errors=True)
+        except OSError:
+            pass  # it lives, or is another user's
+
+
 class Bundle:
     """A bundle that is open, its files in a temporary folder while it is."""
 
     def __init__(self, path):
-        self.scratch = tempfile.TemporaryDirectory(prefix="tilewright-sweep-")
+        _remove_ownerless()
+        self.scratch = tempfile.TemporaryDirectory(prefix=_SCRATCH)
         self.folder = pathlib.Path(self.scratch.name)
+        self.owner = _own(self.folder)
         try:
             with zipfile.ZipFile(str(path)) as archive:
                 archive.extractall(self.scratch.name)
@@ -159,3 +186,4 @@ class Bundle:
 
     def close(self):
         self.scratch.cleanup()
+        self.owner.close()

@@ -23,14 +23,17 @@ import json
 import os
 import pathlib
 import platform
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import zipfile
 
 from tilewright_sweep import cases
+from tilewright_sweep.build import MASK
 from tilewright_sweep.measure import end_with_parent
 
 STEPS = ("build", "cts", "e2e", "confirm", "sweep", "ladder", "bench")
@@ -71,11 +74,22 @@ def unpack(path, folder):
     mark, name = folder / ".unpacked", hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
     if mark.exists() and mark.read_text() == name:
         return folder
-    with zipfile.ZipFile(str(path)) as archive:
-        archive.extractall(str(folder))
-        for info in archive.infolist():
-            os.chmod(str(folder / info.filename), (info.external_attr >> 16) & 0o777 or 0o644)
-    mark.write_text(name)
+    if folder.exists() and not mark.exists() and any(folder.iterdir()):
+        raise SessionError(f"{folder} is in the way: it is no session that was unpacked; move it")
+    fresh = pathlib.Path(tempfile.mkdtemp(dir=str(folder.parent), prefix=f"{folder.name}.part"))
+    try:
+        with zipfile.ZipFile(str(path)) as archive:
+            archive.extractall(str(fresh))
+            for info in archive.infolist():
+                os.chmod(str(fresh / info.filename), (info.external_attr >> 16) & 0o777 or 0o644)
+        os.chmod(str(fresh), 0o777 & ~MASK)
+        (fresh / mark.name).write_text(name)
+        if folder.exists():  # of another session: nothing of it stays
+            shutil.rmtree(str(folder))
+        os.replace(str(fresh), str(folder))
+    except BaseException:
+        shutil.rmtree(str(fresh), ignore_errors=True)
+        raise
     return folder
 
 

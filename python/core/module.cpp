@@ -175,6 +175,9 @@ void bindDevices(nb::module_ &module) {
 } // namespace tilewright::python
 
 NB_MODULE(_core, module) {
+  // Of objects that a thread still holds when the interpreter ends: nothing that a
+  // user could mend.
+  nanobind::set_leak_warnings(false);
   module.doc() = "The runtime's C API; use the package tilewright instead.";
   tilewright::python::bindDevices(module);
   tilewright::python::bindViews(module);

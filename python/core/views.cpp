@@ -6,6 +6,7 @@
 
 #include "core/dlpack_abi.h"
 
+#include <algorithm>
 #include <memory>
 
 namespace tilewright::python {
@@ -134,6 +135,38 @@ std::optional<Dims> stridesOf(const View &view) {
   return Dims(strides, strides + tilewright_view_rank(view.handle.get()));
 }
 
+/// The bytes from the first element to the last, and the driver's buffer that they
+/// count in; 0 where they are addresses.
+struct Span {
+  uint64_t buffer = 0, begin = 0, end = 0;
+
+  explicit Span(const tilewright_view *view) {
+    uint64_t native = 0, offset = 0;
+    check(tilewright_view_native(view, &native, &offset));
+    bool isAddress = native == tilewright_view_address(view);
+    buffer = isAddress ? 0 : native;
+    begin = isAddress ? native : offset;
+    end = begin + tilewright_view_size(view);
+    const int64_t *dims = tilewright_view_dims(view);
+    const int64_t *strides = tilewright_view_strides(view);
+    if (!strides || end == begin)
+      return;
+    int64_t count = 1, last = 0;
+    for (int32_t d = 0, rank = tilewright_view_rank(view); d < rank; ++d) {
+      count *= dims[d];
+      last += (dims[d] - 1) * strides[d];
+    }
+    uint64_t element = std::max<uint64_t>(1, (end - begin) / count);
+    end = begin + (last + 1) * element;
+  }
+};
+
+bool overlap(const View &one, const View &other) {
+  Span first(one.handle.get()), second(other.handle.get());
+  return first.buffer == second.buffer && first.begin < second.end &&
+         second.begin < first.end;
+}
+
 } // namespace
 
 void bindViews(nb::module_ &module) {
@@ -152,6 +185,8 @@ void bindViews(nb::module_ &module) {
                    [](const View &view) {
                      return tilewright_view_address(view.handle.get());
                    })
+      .def("overlaps", &overlap, nb::arg("other"),
+           "Whether both, of one device, may have a byte in common.")
       .def_prop_ro("read_only",
                    [](const View &view) {
                      return tilewright_view_read_only(view.handle.get()) != 0;

@@ -4,6 +4,8 @@
 
 import gc
 import pickle
+import subprocess
+import sys
 import threading
 import time
 import weakref
@@ -26,6 +28,7 @@ def test_arrays_in_tensor_out(add, device):
     # Results are arguments, where they are.
     again = add(result, result)
     assert again.device is device
+    assert result._view.overlaps(result._view) and not again._view.overlaps(result._view)
     np.testing.assert_array_equal(again.numpy(), 4 * A + 2)
     np.testing.assert_array_equal(again.to("cpu").numpy(), 4 * A + 2)
     assert again.to(device) is again
@@ -247,8 +250,17 @@ func.func @constant() -> tensor<4xf32> {
   %r = arith.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
   return %r : tensor<4xf32>
 }
+func.func @double(%x: memref<4xf32>) {
+  linalg.add ins(%x, %x : memref<4xf32>, memref<4xf32>) outs(%x : memref<4xf32>)
+  return
+}
 """, target=["cuda:sm_80", "vulkan", "cpu"])
     x = np.arange(8, dtype="float32")
+    tensor = tilewright.asarray(x[:4], device=device, copy=True)
+    same = program.same(tensor)
+    program.double(tensor)
+    np.testing.assert_array_equal(tensor.numpy(), [0, 2, 4, 6])
+    np.testing.assert_array_equal(same.numpy(), [0, 1, 2, 3])
     for result, expected in ((program.same(x[:4], device=device), [0, 1, 2, 3]),
                              (program.part(x, device=device), [4, 5, 6, 7])):
         x += 100
@@ -370,3 +382,50 @@ def test_errors_go_by_names_that_people_find(add):
         assert f"{type(error).__module__}.{type(error).__qualname__}" == "tilewright.InvalidArgumentError"
         again = pickle.loads(pickle.dumps(error))
         assert isinstance(again, kind) and isinstance(again, tilewright.InvalidArgumentError) and str(again) == str(error)
+
+
+def run_python(text, *arguments):
+    """What a program says, on its two outputs."""
+    done = subprocess.run([sys.executable, "-c", text, *map(str, arguments)], capture_output=True, text=True, timeout=120, check=True)
+    return done.stdout, done.stderr
+
+
+def test_forked_children_open_the_cpu_anew(add, tmp_path):
+    """The threads of the parent's are not theirs; what had them says so."""
+    add.save(tmp_path / "add.tw")
+    said, _ = run_python("""
+import os, sys
+import numpy as np, tilewright
+add, x = tilewright.load(sys.argv[1]), np.ones((2, 8), "float32")
+before = add(x, x, device="cpu")
+held = before.device
+child = os.fork()
+if child == 0:
+    try:
+        add(x, x, device=held)
+    except tilewright.DeviceLostError as error:
+        print(error)
+    print(add(x, x, device="cpu").numpy().sum(), flush=True)
+    os._exit(0)
+os.waitpid(child, 0)
+print(add(before, x).numpy().sum())
+""", tmp_path / "add.tw")
+    lost, child, parent = said.strip().split("\n")
+    assert "the device is lost: this process is a fork of the one that opened it, which has its threads" in lost
+    assert (child, parent) == ("32.0", "48.0")
+
+
+def test_threads_that_hold_tensors_at_the_end_are_no_leak(add, tmp_path):
+    add.save(tmp_path / "add.tw")
+    _, complaints = run_python("""
+import sys, threading, time
+import numpy as np, tilewright
+held = threading.Event()
+def hold():
+    tensor = tilewright.load(sys.argv[1])(np.ones((2, 8), "float32"), np.ones((2, 8), "float32"), device="cpu")
+    held.set()
+    time.sleep(60)
+threading.Thread(target=hold, daemon=True).start()
+held.wait()
+""", tmp_path / "add.tw")
+    assert complaints == ""

@@ -255,3 +255,22 @@ def test_a_program_for_other_devices():
     program = tilewright.compile(ADD, target="cuda:sm_80")
     with pytest.raises(tilewright.UnsupportedError):
         program.on("cpu")
+
+
+def test_bytes_are_no_program():
+    with pytest.raises(TypeError, match="compile takes the text of a program or its path; got bytes"):
+        tilewright.compile(ADD.encode())
+
+
+def test_names_of_files_are_any_bytes(tmp_path):
+    path = os.path.join(tmp_path, os.fsdecode(b"\xff\xe4.mlir"))
+    pathlib.Path(path).write_text(ADD)
+    for _ in range(2):
+        assert tilewright.compile(path, target="cpu").targets == ["cpu"]
+
+
+def test_errors_of_saving_name_the_file(tmp_path, add):
+    path = tmp_path / "missing" / "add.tw"
+    with pytest.raises(FileNotFoundError) as raised:
+        add.save(path)
+    assert raised.value.filename == str(path)

@@ -84,6 +84,26 @@ def test_read_only(many):
     assert tensor.__dlpack__(max_version=(1, 0))
 
 
+def test_what_must_be_copied_is_written_back(many, device):
+    """Of a producer as of a NumPy array: strides, and a first element that is not aligned."""
+    memory = np.zeros(20, dtype="int32")
+    place = memory.ctypes.data
+    many.increment(Producer(place, (10,), CPU, code=0, strides=(2,)), device=device)
+    np.testing.assert_array_equal(memory, [1, 0] * 10)
+    many.increment(Producer(place + 4, (19,), CPU, code=0), device=device)
+    np.testing.assert_array_equal(memory, [1, 1] + [2, 1] * 9)
+    with pytest.raises(tilewright.InvalidArgumentError, match="argument 'data' is written in place, and what was given is read-only"):
+        many.increment(Producer(place, (10,), CPU, code=0, strides=(2,), flags=1), device=device)
+
+
+def test_another_type_is_a_type_error(add):
+    memory = np.arange(32, dtype="float64")
+    with pytest.raises(TypeError, match="argument 'x': Producer: .* cannot be seen as f32"):
+        add(Producer(memory.ctypes.data, (4, 8), CPU, bits=64), A, device="cpu")
+    with pytest.raises(TypeError, match="there is no element type 'nope'; expected one of f64"):
+        tilewright.asarray(A, dtype="nope")
+
+
 def test_refused(add):
     memory = np.arange(64, dtype="float32")
     good = {"address": memory.ctypes.data, "shape": (4, 8), "place": CPU}

@@ -10,7 +10,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <pthread.h>
 #include <system_error>
+#include <vector>
 
 namespace tilewright::runtime {
 
@@ -101,6 +103,49 @@ std::shared_ptr<char> bytesOf(DriverBuffer &buffer, uint64_t offset) {
 // Device state
 //===----------------------------------------------------------------------===//
 
+namespace {
+
+// What is open in this process. Never destroyed: forks come at any time.
+struct States {
+  std::mutex mutex;
+  std::vector<CpuDeviceState *> open;
+
+  States() {
+    // The lock is held over the fork, so that the child finds it free.
+    pthread_atfork([] { states().mutex.lock(); },
+                   [] { states().mutex.unlock(); },
+                   [] {
+                     for (CpuDeviceState *state : states().open)
+                       state->noteFork();
+                     states().mutex.unlock();
+                   });
+  }
+  static States &states() {
+    static States *made = new States;
+    return *made;
+  }
+};
+
+} // namespace
+
+CpuDeviceState::CpuDeviceState() {
+  States &states = States::states();
+  std::lock_guard<std::mutex> lock(states.mutex);
+  states.open.push_back(this);
+}
+
+CpuDeviceState::~CpuDeviceState() {
+  States &states = States::states();
+  std::lock_guard<std::mutex> lock(states.mutex);
+  states.open.erase(std::find(states.open.begin(), states.open.end(), this));
+}
+
+void CpuDeviceState::noteFork() {
+  lost = forked = true;
+  // Its end would wait for its threads.
+  (void)pool.release();
+}
+
 void CpuDeviceState::lose(const std::string &why) {
   std::lock_guard<std::mutex> lock(mutex);
   if (!lost) {
@@ -112,6 +157,9 @@ void CpuDeviceState::lose(const std::string &why) {
 Status CpuDeviceState::check() {
   if (!lost)
     return Status::ok();
+  if (forked)
+    return deviceLost("the device is lost: this process is a fork of the one that "
+                      "opened it, which has its threads; open it again");
   std::lock_guard<std::mutex> lock(mutex);
   return deviceLost("the device is lost: " + reason);
 }
@@ -174,6 +222,10 @@ Status CpuStream::create(std::shared_ptr<CpuDeviceState> device,
 }
 
 CpuStream::~CpuStream() {
+  if (device->forked) {
+    thread.detach();
+    return;
+  }
   {
     std::lock_guard<std::mutex> lock(state->mutex);
     state->stop = true;
@@ -190,6 +242,8 @@ CpuStream::~CpuStream() {
 }
 
 void CpuStream::abandon() {
+  if (device->forked)
+    return;
   // Tasks let go of memory and code, which may take locks of others.
   std::list<Queued> dropped;
   std::unique_lock<std::mutex> lock(state->mutex);

@@ -27,9 +27,15 @@ namespace tilewright::runtime {
 
 /// Shared by the device, its streams' threads, and buffers.
 struct CpuDeviceState {
+  CpuDeviceState();
+  ~CpuDeviceState();
+
   std::unique_ptr<ThreadPool> pool;
   unsigned threads = 1;
   std::atomic<bool> lost{false};
+  /// Lost because this is a child of the process that made it, which alone has the
+  /// threads; what they held when it forked, locks too, is held for ever.
+  std::atomic<bool> forked{false};
   /// How many launches are handed out to the pool.
   std::atomic<unsigned> handedOut{0};
 
@@ -39,6 +45,8 @@ struct CpuDeviceState {
   /// The first reason stays.
   void lose(const std::string &reason);
   Status check();
+  /// In a process that fork made.
+  void noteFork();
 
 private:
   std::mutex mutex;

@@ -40,6 +40,11 @@ def _digest(path):
     return f"{os.path.basename(path)}:{hashed.hexdigest()}"
 
 
+def _is_ours_alone(folder):
+    info = os.lstat(folder)
+    return info.st_uid == os.getuid() and not info.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+
+
 def _folder():
     """None, with a warning, where no folder can be written."""
     xdg = os.environ.get("XDG_CACHE_HOME", "")
@@ -51,7 +56,7 @@ def _folder():
         try:
             os.makedirs(folder, mode=0o700 if folder == shared else 0o777, exist_ok=True)
             # In a folder of everybody's, somebody else's is not to be trusted: artifacts are code.
-            if os.access(folder, os.W_OK) and (folder != shared or os.lstat(folder).st_uid == os.getuid()):
+            if os.access(folder, os.W_OK) and (folder != shared or _is_ours_alone(folder)):
                 return pathlib.Path(folder)
             reason = "not writable by this user alone"
         except OSError as error:
@@ -75,7 +80,7 @@ class Entry:
         if parameters:
             parts.append(_digest(parameters))
         hashed = hashlib.sha256()
-        for part in [*(part.encode() for part in parts), text]:
+        for part in [*(os.fsencode(part) for part in parts), text]:
             hashed.update(b"%d:" % len(part))  # lengths keep the parts apart
             hashed.update(part)
         self._path = folder / hashed.hexdigest()

@@ -32,6 +32,11 @@ PER_BYTE = {"i4": 2, "i2": 4}
 SIZES = {name: 8 if name == "index" else max(1, int(name.strip("bfi").split("E")[0]) // 8) for name in NUMBERS}
 
 
+def check_name(name):
+    if name not in NUMBERS:
+        raise TypeError(f"there is no element type {name!r}; expected one of {', '.join(NUMBERS)}")
+
+
 def to_numpy(name):
     """The NumPy type of an element type; TypeError where there is none here."""
     if name in _NUMPY:

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Exceptions: one for the compiler, one per status code of the runtime."""
 
+import os
+
 
 class Error(RuntimeError):
     """What every error of Tilewright is."""
@@ -55,8 +57,17 @@ class CorruptArtifactError(Error, ValueError):
     """The bytes are no valid artifact."""
 
 
-#: How often a device was found to be lost: where it has not changed, none need be looked at again.
+#: How often a device was found, or is bound, to be lost: where it has not changed, none need be looked at again.
 losses = 0
+
+
+def _note_fork():
+    """Threads of the cpu stay with the parent."""
+    global losses
+    losses += 1
+
+
+os.register_at_fork(after_in_child=_note_fork)
 
 
 class _Loss(Error):

@@ -41,6 +41,8 @@ def compile(source: str | os.PathLike, *, target: str | Iterable[str] | None = N
 
     Raises CompileError with the diagnostics, UnavailableError without a compiler.
     """
+    if not isinstance(source, (str, os.PathLike)):
+        raise argument_error(TypeError(), f"compile takes the text of a program or its path; got {type(source).__name__}")
     parameters = parameter_file(source, parameters)
     artifact, said = run_compiler(source, target, fp, require, explain, debug_info, cache, parameters)
     return Program(artifact, said, parameters)
@@ -91,6 +93,10 @@ def _write_whole(path, write):
     try:
         write(part)
         os.replace(part, path)
+    except OSError as error:
+        if error.filename != part:
+            raise
+        raise OSError(error.errno, error.strerror, path) from None
     finally:
         if os.path.exists(part):
             os.unlink(part)
@@ -346,21 +352,23 @@ class Function:
             if wanted.kind == "scalar":
                 return _dtypes.scalar_bits(given, wanted.dtype)
             # What is given twice is one buffer on the device, too.
-            same = next((twin for source, twin, _ in written if is_same(source, given)), None)
+            same = next((twin for source, twin, *_ in written if is_same(source, given)), None)
             if wanted.kind == "buffer" and same is not None:
                 return same
-            tensor, copied = convert(given, device, wanted.dtype, copy, stream, aligned=wanted.strides is None)
+            tensor, copied, home = convert(given, device, wanted.dtype, copy, stream, aligned=wanted.strides is None)
         except (TypeError, ValueError, OverflowError, BufferError, Error) as error:
             raise argument_error(error, f"{where}: {error}") from None
+        # What it is written back to.
+        place = given if isinstance(given, numpy.ndarray) else home
         if wanted.kind == "buffer" and copied:
-            _require_writable(given, where)
-            back.append((given, tensor))
+            _require_writable(place, where)
+            back.append((place, tensor))
         if wanted.kind == "buffer":
-            if any(share_memory(given, source) for source, _, was_copied in written if copied or was_copied):
+            if any(share_memory(place, other) for _, _, other, was_copied in written if copied or was_copied):
                 raise InvalidArgumentError(f"{where} overlaps another argument that is written in place, and a copy on "
                                            f"{device.name} would not; pass memory of its own")
-            written.append((given, tensor, copied))
-        if not copied and not isinstance(given, Tensor):
+            written.append((given, tensor, place, copied))
+        if not copied:
             shared.append(tensor)
         return tensor
 
@@ -380,18 +388,17 @@ def _text(given):
     return f"{'memref' if given['kind'] == 'buffer' else 'tensor'}<{shape}{given['dtype']}>"
 
 
-def _require_writable(given, where):
-    writable = given.flags.writeable if isinstance(given, numpy.ndarray) else isinstance(given, Tensor)
-    if not writable:
-        raise InvalidArgumentError(f"{where} is written in place, and what was given is read-only or on another device: pass a "
-                         "writable NumPy array or a tilewright.Tensor")
+def _require_writable(place, where):
+    if not (place.flags.writeable if isinstance(place, numpy.ndarray) else not place._view.read_only):
+        raise InvalidArgumentError(f"{where} is written in place, and what was given is read-only: pass a writable NumPy array or a "
+                                   "tilewright.Tensor")
 
 
 def _write_back(source, tensor):
     if isinstance(source, numpy.ndarray):
         source[...] = tensor.numpy().view(source.dtype)
         return
-    data = numpy.ascontiguousarray(tensor.numpy())
+    data = tensor._bytes()
     stream = source.device._default()
     source._view.write(stream._core, data.ctypes.data, source.nbytes)
     stream.synchronize()

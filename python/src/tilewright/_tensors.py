@@ -168,8 +168,7 @@ class Tensor:
 def empty(shape: Sequence[int], dtype: str, device: str | Device = "auto") -> Tensor:
     """A tensor with uninitialised memory of its own; dtype: "f32", "bf16", ..."""
     device = open_device(device)
-    if dtype not in _dtypes.NUMBERS:
-        raise TypeError(f"there is no element type {dtype!r}; expected one of {', '.join(_dtypes.NUMBERS)}")
+    _dtypes.check_name(dtype)
     return Tensor(device, _core.allocate(device._core, _dtypes.NUMBERS[dtype], list(shape)))
 
 
@@ -184,11 +183,14 @@ def asarray(source: Any, device: str | Device | None = None, dtype: str | None =
     shared source must not be changed while calls that read it run, and is kept
     alive by the tensor.
     """
+    if dtype is not None:
+        _dtypes.check_name(dtype)
     return convert(source, None if device is None else open_device(device), dtype, copy)[0]
 
 
 def convert(source, device, dtype=None, copy=None, stream=None, aligned=False):
-    """`asarray` for the argument of a call, and whether it had to be copied.
+    """`asarray` for the argument of a call, whether it had to be copied, and the tensor of the source's own memory (of a
+    NumPy array that no tensor can show, of a copy).
 
     aligned: only a dense tensor with an aligned first element will do.
     """
@@ -209,7 +211,7 @@ def convert(source, device, dtype=None, copy=None, stream=None, aligned=False):
         raise TypeError(f"expected a NumPy array, a tilewright.Tensor or something with __dlpack__, got "
                         f"{type(source).__name__}")
     placed = _placed(tensor, device, copy, stream, aligned)
-    return placed, copied or placed is not tensor
+    return placed, copied or placed is not tensor, tensor
 
 
 def _placed(tensor, device, copy, stream, aligned):
@@ -232,16 +234,8 @@ def _placed(tensor, device, copy, stream, aligned):
 
 
 def overlaps(tensor, others):
-    """Whether it may lie in memory of one of the others, all on one device that has addresses."""
-    def span(view):
-        strides = view.strides
-        size = _dtypes.SIZES[_dtypes.NAMES[view.dtype]]
-        reach = view.nbytes if strides is None else size * (1 + sum((d - 1) * s for d, s in zip(view.shape, strides)))
-        return view.address, view.address + (reach if view.nbytes else 0)
-
-    begin, end = span(tensor._view)
-    return any(begin < other_end and other_begin < end
-               for other_begin, other_end in (span(other._view) for other in others))
+    """Whether it may lie in memory of one of the others, all on one device."""
+    return any(tensor._view.overlaps(other._view) for other in others)
 
 
 def is_same(one, other):
@@ -252,7 +246,7 @@ def is_same(one, other):
 
 
 def share_memory(one, other):
-    """Whether two arguments, both arrays or both tensors, have an element in common, or may have."""
+    """Whether two arguments, each an array or a tensor of its memory, have an element in common, or may have."""
     if isinstance(one, numpy.ndarray) and isinstance(other, numpy.ndarray):
         try:
             return numpy.shares_memory(one, other, max_work=10000)
@@ -340,7 +334,11 @@ def _of_dlpack(source, device, dtype, stream):
     try:
         view = _core.from_dlpack(home._core, capsule, number_of)
     except Error as error:
-        raise type(error)(f"{type(source).__name__}: {error}") from None
+        text = f"{type(source).__name__}: {error}"
+        # As of NumPy's arrays: that is another type.
+        if "cannot be seen as" in str(error):
+            raise TypeError(text) from None
+        raise type(error)(text) from None
     return Tensor(home, view, on)
 
 

@@ -170,8 +170,11 @@ class Bundle:
             with zipfile.ZipFile(str(path)) as archive:
                 archive.extractall(self.scratch.name)
             self.plan = json.loads((self.folder / "bundle.json").read_text())
-        except (zipfile.BadZipFile, KeyError, ValueError, FileNotFoundError) as error:
-            raise BundleError(f"{path} is no bundle: {error}") from error
+        except BaseException as error:
+            self.close()
+            if isinstance(error, (zipfile.BadZipFile, KeyError, ValueError, FileNotFoundError)):
+                raise BundleError(f"{path} is no bundle: {error}") from error
+            raise
 
     def artifact(self, candidate):
         return self.folder / "artifacts" / f"{candidate['artifact']}.tw"

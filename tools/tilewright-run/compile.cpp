@@ -40,10 +40,10 @@ std::string compilerPath() {
   return path;
 }
 
-bool makeFolders(const std::string &path) {
+bool makeFolders(const std::string &path, mode_t mode = 0777) {
   for (size_t at = 1; at != std::string::npos;) {
     at = path.find('/', at + 1);
-    if (mkdir(path.substr(0, at).c_str(), 0777) != 0 && errno != EEXIST)
+    if (mkdir(path.substr(0, at).c_str(), mode) != 0 && errno != EEXIST)
       return false;
   }
   return access(path.c_str(), W_OK) == 0;
@@ -80,15 +80,18 @@ std::string cacheFolder() {
     return base + "/tilewright";
   std::string folder =
       temporaryFolder() + "/tilewright-" + std::to_string(getuid());
-  // In a folder of everybody's, somebody else's is not to be trusted.
+  // In a folder of everybody's, one that others may write to is not to be trusted:
+  // artifacts are code.
   struct stat info;
-  if (!makeFolders(folder) || lstat(folder.c_str(), &info) != 0 ||
-      info.st_uid != getuid()) {
-    noteNotKept("no folder for it: " + folder + ": " + std::strerror(errno) +
-                "; set XDG_CACHE_HOME");
-    return "";
-  }
-  return folder;
+  std::string reason;
+  if (!makeFolders(folder, 0700) || lstat(folder.c_str(), &info) != 0)
+    reason = std::strerror(errno);
+  else if (info.st_uid != getuid() || (info.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+    reason = "others may write to it";
+  if (reason.empty())
+    return folder;
+  noteNotKept("no folder for it: " + folder + ": " + reason + "; set XDG_CACHE_HOME");
+  return "";
 }
 
 /// The parameter file of a program's text; empty: it names none.

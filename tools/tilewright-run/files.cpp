@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <memory>
 #include <new>
+#include <random>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -51,6 +52,21 @@ int writeAll(File file, const std::string &bytes) {
     return errno;
   // Some file systems tell of a full disk only here.
   return std::fclose(file.release()) == 0 ? 0 : errno;
+}
+
+/// A new file in the folder of another one. Process ids do not tell names apart where
+/// containers share the folder.
+File openBeside(const std::string &path, std::string &name) {
+  std::random_device random;
+  for (int tries = 0; tries < 100; ++tries) {
+    name = path + ".tmp" + std::to_string(random());
+    int file = open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file >= 0)
+      return File(fdopen(file, "wb"));
+    if (errno != EEXIST)
+      break;
+  }
+  return nullptr;
 }
 
 } // namespace
@@ -108,8 +124,8 @@ void writeFile(const std::string &path, const std::string &bytes) {
       fail(path, reason);
     return;
   }
-  std::string temporary = path + ".tmp" + std::to_string(getpid());
-  File file(std::fopen(temporary.c_str(), "wb"));
+  std::string temporary;
+  File file = openBeside(path, temporary);
   if (!file)
     fail(path);
   int reason = writeAll(std::move(file), bytes);

@@ -427,6 +427,24 @@ TEST_F(RunTest, CompilesOnceAndCaches) {
   std::string text = run(arguments);
   EXPECT_PRED2(contains, text, "note: the compiled program is not kept: ");
   EXPECT_PRED2(contains, text, "input[0]: ok: 2xi32");
+  // In a folder of everybody's it is kept where nobody else can write.
+  std::string open = folder + "/open", own = open + "/tilewright-" + std::to_string(getuid());
+  program = "umask 0; TMPDIR=" + open + " XDG_CACHE_HOME=/proc " + folder + "/bin/tilewright-run";
+  ASSERT_EQ(mkdir(open.c_str(), 0777), 0);
+  EXPECT_EQ(run(arguments).find("not kept"), std::string::npos);
+  struct stat info;
+  ASSERT_EQ(lstat(own.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 07777, 0700u);
+  ASSERT_EQ(chmod(own.c_str(), 0777), 0);
+  EXPECT_PRED2(contains, run(arguments), "others may write to it; set XDG_CACHE_HOME");
+}
+
+TEST_F(RunTest, WritesBesideWhatOthersWrite) {
+  // A container that shares the folder may have a process of the same number.
+  std::string path = folder + "/shared", other = path + ".tmp" + std::to_string(getpid());
+  ASSERT_EQ(mkdir(other.c_str(), 0777), 0);
+  EXPECT_NO_THROW(writeFile(path, "whole"));
+  EXPECT_EQ(readFile(path, kProgramText), "whole");
 }
 
 TEST_F(RunTest, WritesToWhatIsNoRegularFile) {

@@ -3,14 +3,47 @@
 #
 # tilewright_add_program(NAME SOURCE FILE.mlir
 #                        [TARGETS TARGET...]    as --target takes them
-#                        [OPTIONS OPTION...]    further options of the compiler
+#                        [OPTIONS OPTION...]    further options of the compiler; names
+#                                               of files are from the source folder
 #                        [RUNTIME LIBRARY])     default Tilewright::runtime
 #
 # A library NAME that holds the compiled program. Who links it includes NAME.h,
 # calls NAME_load() and the functions of the program, and gets the runtime.
 #
+# It is compiled again where the source changes, or its parameter file, or a file of
+# --tuning.
+#
 #   tilewright_add_program(mlp SOURCE mlp.mlir TARGETS cuda:sm_80 vulkan cpu)
 #   target_link_libraries(app PRIVATE mlp)
+# Files beside its source that a program is made of: parameters and what is tuned.
+function(_tilewright_program_files result source)
+  set(files "")
+  get_filename_component(parameters ${source} DIRECTORY)
+  foreach(option ${ARGN})
+    if(option MATCHES "^--(parameters|tuning)=(.+)$")
+      get_filename_component(file ${CMAKE_MATCH_2} ABSOLUTE)
+      if(CMAKE_MATCH_1 STREQUAL parameters)
+        set(parameters ${file})
+      else()
+        list(APPEND files ${file})
+      endif()
+    endif()
+  endforeach()
+  if(IS_DIRECTORY ${parameters})
+    # The program names the file, which another version of it may do otherwise.
+    if(EXISTS ${source})
+      file(STRINGS ${source} line REGEX "tilewright.parameters = \"")
+      if(line MATCHES "tilewright.parameters = \"([^\"/]+)\"")
+        list(APPEND files ${parameters}/${CMAKE_MATCH_1})
+        set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
+      endif()
+    endif()
+  else()
+    list(APPEND files ${parameters})
+  endif()
+  set(${result} ${files} PARENT_SCOPE)
+endfunction()
+
 function(tilewright_add_program name)
   cmake_parse_arguments(ARG "" "SOURCE;RUNTIME" "TARGETS;OPTIONS" ${ARGN})
   if(NOT ARG_SOURCE OR ARG_UNPARSED_ARGUMENTS)
@@ -30,13 +63,15 @@ function(tilewright_add_program name)
     list(GET ARG_TARGETS 0 one)
     set(one --target=${one}) # the header is the same for all
   endif()
+  _tilewright_program_files(files ${source} ${ARG_OPTIONS})
   add_custom_command(
     OUTPUT ${folder}/${name}.o ${folder}/${name}.h
     COMMAND Tilewright::compiler ${source} ${target} ${ARG_OPTIONS}
             --name=${name} --emit=object -o ${folder}/${name}.o
     COMMAND Tilewright::compiler ${source} ${one} ${ARG_OPTIONS}
             --name=${name} --emit=header -o ${folder}/${name}.h
-    DEPENDS ${source} Tilewright::compiler VERBATIM
+    DEPENDS ${source} ${files} Tilewright::compiler VERBATIM
+    WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
     COMMENT "Compiling ${ARG_SOURCE} with Tilewright")
   set_source_files_properties(${folder}/${name}.o PROPERTIES
     EXTERNAL_OBJECT ON GENERATED ON)

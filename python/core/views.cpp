@@ -161,10 +161,15 @@ struct Span {
   }
 };
 
-bool overlap(const View &one, const View &other) {
-  Span first(one.handle.get()), second(other.handle.get());
-  return first.buffer == second.buffer && first.begin < second.end &&
-         second.begin < first.end;
+bool overlap(const View &one, const nb::list &others) {
+  Span first(one.handle.get());
+  for (nb::handle other : others) {
+    Span second(nb::cast<const View &>(other).handle.get());
+    if (first.buffer == second.buffer && first.begin < second.end &&
+        second.begin < first.end)
+      return true;
+  }
+  return false;
 }
 
 } // namespace
@@ -185,8 +190,9 @@ void bindViews(nb::module_ &module) {
                    [](const View &view) {
                      return tilewright_view_address(view.handle.get());
                    })
-      .def("overlaps", &overlap, nb::arg("other"),
-           "Whether both, of one device, may have a byte in common.")
+      .def("overlaps", &overlap, nb::arg("others"),
+           "Whether it may have a byte in common with one of the others, all of one "
+           "device.")
       .def_prop_ro("read_only",
                    [](const View &view) {
                      return tilewright_view_read_only(view.handle.get()) != 0;

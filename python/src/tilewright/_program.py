@@ -19,7 +19,7 @@ from ._compiler import parameter_file, run_compiler
 from ._devices import Device, Stream, device as open_device, devices
 from ._errors import (CorruptArtifactError, Error, InvalidArgumentError, NotFoundError, UnavailableError, UnsupportedError,
                       argument_error)
-from ._tensors import Tensor, convert, is_same, overlaps, share_memory
+from ._tensors import Tensor, convert, is_same, share_memory
 
 
 def compile(source: str | os.PathLike, *, target: str | Iterable[str] | None = None, fp: str | Iterable[str] = (),
@@ -300,7 +300,7 @@ class Function:
                 result = Tensor(where, value, stream)
                 # A program may return a constant of its own, or an argument, or a part of one: what lies in
                 # memory of the program or of the caller is no result.
-                borrowed = value.read_only or overlaps(result, shared)
+                borrowed = value.read_only or value.overlaps(shared)
                 results.append(convert(result, where, copy=True)[0] if borrowed else result)
             else:
                 results.append(_dtypes.scalar_value(value, wanted.dtype))
@@ -369,7 +369,7 @@ class Function:
                                            f"{device.name} would not; pass memory of its own")
             written.append((given, tensor, place, copied))
         if not copied:
-            shared.append(tensor)
+            shared.append(tensor._view)
         return tensor
 
 

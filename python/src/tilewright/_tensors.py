@@ -233,11 +233,6 @@ def _placed(tensor, device, copy, stream, aligned):
     return tensor
 
 
-def overlaps(tensor, others):
-    """Whether it may lie in memory of one of the others, all on one device."""
-    return any(tensor._view.overlaps(other._view) for other in others)
-
-
 def is_same(one, other):
     """Whether two arguments are the same elements at the same place."""
     if not (isinstance(one, numpy.ndarray) and isinstance(other, numpy.ndarray)):
@@ -253,7 +248,7 @@ def share_memory(one, other):
         except Exception:  # too hard to say: its kind has moved between versions of NumPy
             return True
     if isinstance(one, Tensor) and isinstance(other, Tensor):
-        return one.device is other.device and overlaps(one, [other])
+        return one.device is other.device and one._view.overlaps([other._view])
     return False
 
 

@@ -162,7 +162,8 @@ class OnCpu(unittest.TestCase):
         self.addCleanup(opened.close)
         folder, results = self.work / "lives.jsonl.tasks", self.work / "lives.jsonl"
         first, late = [c for c in opened.plan["candidates"] if c["problem"] == opened.plan["problems"][0]["name"]][:2]
-        record = lambda c: {**{k: c[k] for k in ("artifact",)}, "candidate": c["id"], "device": "another", "uuid": "", "driver": ""}
+        where = {"device": "another", "uuid": "", "driver": ""}
+        record = lambda c: {"problem": {"name": c["problem"]}, "candidate": c["id"], "artifact": c["artifact"], "verdict": "ok", **where}
         other = journal.Journal(folder / f"{first['problem']}.jsonl")
         other.add(record(first))
 

@@ -164,8 +164,8 @@ def run_spread(path, opened, devices, output, executor, shard=None, match="", bu
         for name in lost:
             collect(folder, journal, [name])
             incomplete.append(f"{name} was lost three times with its process")
-        names, candidates = set(problems), {(c["id"], c["artifact"]) for c in plan["candidates"]}
-        records = [r for r in journal.done.values() if "candidate" in r and r["problem"]["name"] in names]
+        candidates = {(c["id"], c["artifact"]) for name in problems for c in mine[name]}
+        records = [r for r in journal.done.values() if "candidate" in r]
         bad = any(journals.is_bad(r) for r in records if (r["candidate"], r["artifact"]) in candidates)
     finally:
         journal.close()

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <dirent.h>
 #include <functional>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -305,6 +306,37 @@ TEST_P(LostDevice, TheNextDeviceWorks) {
     if (!isVulkan()) // lavapipe's threads are busy for ever
       EXPECT_EQ(next.check(), "");
   });
+}
+
+/// Threads stay with the parent, also those in the middle of something.
+TEST(ForkedProcess, LosesTheCpuAndOpensItAnew) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        alarm(120);
+        Opened opened;
+        EXPECT_EQ(opened.open("cpu"), "");
+        EXPECT_EQ(opened.check(), "");
+        EXPECT_EQ(opened.run("crawl"), "");
+        pid_t child = fork();
+        if (child == 0) {
+          alarm(60);
+          EXPECT_LOST(tilewright_stream_synchronize(opened.stream, 100 * ms));
+          tilewright_stream *stream = nullptr;
+          EXPECT_PRED2(contains, take(tilewright_stream_create(opened.device, &stream)),
+                       "the device is lost: this process is a fork");
+          opened.close();
+          Opened next;
+          EXPECT_EQ(next.open("cpu"), "");
+          EXPECT_EQ(next.check(), "");
+          next.close();
+          _exit(HasFailure());
+        }
+        int status = 0;
+        waitpid(child, &status, 0);
+        _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 100 + WTERMSIG(status));
+      },
+      testing::ExitedWithCode(0), "");
 }
 
 TEST_P(LostDevice, TransfersWaitForStagingUpToTheDeadline) {

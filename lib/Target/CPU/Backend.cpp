@@ -23,6 +23,7 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/Transforms/Utils/Cloning.h"
@@ -265,6 +266,27 @@ static void keepSelects(llvm::Module &module) {
                                   unpredictable);
 }
 
+/// The code generator would take vectors of bf16 apart to select among them, which rounding to
+/// bf16 does: they are selected as integers.
+static void selectBits(llvm::Module &module) {
+  for (llvm::Function &function : module)
+    for (llvm::Instruction &instruction :
+         llvm::make_early_inc_range(llvm::instructions(function))) {
+      auto *select = dyn_cast<llvm::SelectInst>(&instruction);
+      auto *type = select ? dyn_cast<llvm::VectorType>(select->getType()) : nullptr;
+      if (!type || !type->getElementType()->isBFloatTy())
+        continue;
+      llvm::IRBuilder<> builder(select);
+      llvm::Type *bits = llvm::VectorType::getInteger(type);
+      llvm::Value *chosen =
+          builder.CreateSelect(select->getCondition(),
+                               builder.CreateBitCast(select->getTrueValue(), bits),
+                               builder.CreateBitCast(select->getFalseValue(), bits));
+      select->replaceAllUsesWith(builder.CreateBitCast(chosen, type));
+      select->eraseFromParent();
+    }
+}
+
 /// The smallest elements whose accesses the processor masks, in bits.
 static unsigned getMaskedBits(const Chip &chip, int64_t vectorBytes) {
   if (chip.isArm())
@@ -339,6 +361,7 @@ FailureOr<KernelCode> CPUBackend::emit(ModuleOp module,
                std::to_string(llvmOptions.vectorBits) + ">)," + pipeline;
   if (failed(runLLVMPasses(loc, *ir, *machine, pipeline)))
     return failure();
+  selectBits(*ir);
   keepSelects(*ir);
   if (!chip.isArm())
     guardStreamedStores(*ir, unsigned(target.getFact("vector_bytes", 32)));

@@ -19,8 +19,10 @@
 // CHECK: call void @masked.store.v[[N]]i16(
 
 // V4: call <{{[0-9]+}} x i16> @llvm.masked.load.v{{[0-9]+}}i16
+// V4-NOT: select {{.*}}bfloat
+// V4: select <{{[0-9]+}} x i1> {{.*}}, <[[N:[0-9]+]] x i16> splat (i16 32704), <[[N]] x i16>
 
-// ASM-NOT: __truncsfbf2
+// ASM-NOT: {{__truncsfbf2|vpextr}}
 // ASM-LABEL: f16_elementwise_0.body:
 // ASM: vcvtph2ps {{.*}}, %ymm
 // ASM: vaddps %ymm

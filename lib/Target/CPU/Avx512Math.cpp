@@ -16,6 +16,9 @@
 //   %y = math.erf %x                              ->  x P(|x| - k / 8), P of degree 4 by the
 //                                                     nearest k
 //   %y = math.tanh %x                             ->  likewise, of degree 5
+//
+// Those of f16 and bf16 are computed in f32 and rounded once. GELU is one function
+// (Avx512Gelu.cpp).
 
 #include "../Math/MathBuilder.h"
 #include "Avx512.h"
@@ -58,8 +61,8 @@ void tilewright::cpu::replaceByRows(PatternRewriter &rewriter, Operation *op,
 }
 
 /// `make` of each register of a row; what fills the last one is undefined.
-static Value mapRegisters(OpBuilder &builder, Location loc, Value row,
-                          llvm::function_ref<Value(Value)> make) {
+static Value mapRow(OpBuilder &builder, Location loc, Value row,
+                    llvm::function_ref<Value(Value)> make) {
   auto type = cast<VectorType>(row.getType());
   int64_t lanes = type.getNumElements(), padded = llvm::alignTo(lanes, kLanes);
   if (padded != lanes) {
@@ -85,6 +88,16 @@ static Value mapRegisters(OpBuilder &builder, Location loc, Value row,
                                                /*strides=*/1);
 }
 
+void tilewright::cpu::replaceByRegisters(PatternRewriter &rewriter, Operation *op, Value operand,
+                                         llvm::function_ref<Value(Value)> make) {
+  Location loc = op->getLoc();
+  SmallVector<Value> rows;
+  for (Value row : getRows(rewriter, loc, operand))
+    rows.push_back(mapRow(rewriter, loc, row, make));
+  rewriter.replaceOp(op, fromRows(rewriter, loc, cast<VectorType>(op->getResult(0).getType()),
+                                  rows));
+}
+
 /// `table[index mod 16]` for each lane of a register, or, of two registers, `table[index mod 32]`.
 static Value lookUp(OpBuilder &builder, Location loc, ArrayRef<float> table, Value index) {
   auto type = VectorType::get(kLanes, builder.getF32Type());
@@ -99,10 +112,8 @@ static Value lookUp(OpBuilder &builder, Location loc, ArrayRef<float> table, Val
                         numbers(table.drop_front(kLanes))});
 }
 
-/// An instruction of two registers and, maybe, an immediate number: of all lanes, rounded to
-/// nearest.
-static Value callUnmasked(OpBuilder &builder, Location loc, StringRef name, Value a, Value b,
-                          std::optional<int32_t> immediate) {
+Value tilewright::cpu::callUnmasked(OpBuilder &builder, Location loc, StringRef name, Value a,
+                                    Value b, std::optional<int32_t> immediate) {
   constexpr int32_t kRoundToNearest = 4;
   auto number = [&](Type type, int32_t value) -> Value {
     return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(type, value));
@@ -225,10 +236,9 @@ static tilewright::math::Float boundedBy(tilewright::math::Float a, double end) 
   return select(a > most, most, a);
 }
 
-/// The polynomial in `d` whose coefficients the low bits of `shifted` look up in `tables`.
-static tilewright::math::Float lookedUpSeries(ArrayRef<float[2 * kLanes]> tables,
-                                              tilewright::math::Float shifted,
-                                              tilewright::math::Float d) {
+tilewright::math::Float
+tilewright::cpu::lookedUpSeries(ArrayRef<ArrayRef<float>> tables, tilewright::math::Float shifted,
+                                tilewright::math::Float d) {
   tilewright::math::MathBuilder &m = *d.builder;
   Value index = m.toBits(shifted).value;
   auto coefficients = [&](ArrayRef<float> table) {
@@ -247,7 +257,7 @@ static Value erfOfRegister(OpBuilder &builder, Location loc, Value row) {
   // The nearest k is in the low bits, whose unit is 1/8. Additions have units of their own on
   // some processors, where multiply-adds wait for each other.
   Float shifted = a + m(0x1p20), d = a - (shifted - m(0x1p20));
-  return (copysign(a, x) * lookedUpSeries(kErfTable, shifted, d)).value;
+  return (copysign(a, x) * lookedUpSeries(tablesOf(kErfTable), shifted, d)).value;
 }
 
 static Value tanhOfRegister(OpBuilder &builder, Location loc, Value row) {
@@ -257,7 +267,7 @@ static Value tanhOfRegister(OpBuilder &builder, Location loc, Value row) {
   // k has five bits, the step seven: their product is exact.
   Float shifted = fma(a, m(1 / kTanhStep), magic), k = shifted - magic;
   Float d = fma(-k, m(kTanhStep), a);
-  return (copysign(a, x) * lookedUpSeries(kTanhTable, shifted, d)).value;
+  return (copysign(a, x) * lookedUpSeries(tablesOf(kTanhTable), shifted, d)).value;
 }
 
 namespace {
@@ -282,15 +292,28 @@ template <typename Op> struct FunctionOfRegisters : OpRewritePattern<Op> {
   LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
     if (!isSingle(op.getType()))
       return rewriter.notifyMatchFailure(op, "no vectors of f32");
-    Location loc = op.getLoc();
-    replaceByRows(rewriter, op, [&](ArrayRef<Value> rows) {
-      return mapRegisters(rewriter, loc, rows.front(), [&](Value part) {
-        return function(rewriter, loc, part);
-      });
+    replaceByRegisters(rewriter, op, op.getOperand(), [&](Value part) {
+      return function(rewriter, op.getLoc(), part);
     });
     return success();
   }
   Function function;
+};
+
+/// Of 16-bit floats in f32, rounded once.
+template <typename Op> struct WidenFunction : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
+    auto type = dyn_cast<VectorType>(op.getType());
+    if (!type || type.isScalable() || type.getRank() == 0 ||
+        !isa<Float16Type, BFloat16Type>(type.getElementType()))
+      return rewriter.notifyMatchFailure(op, "no vectors of 16-bit floats");
+    auto wide = type.clone(rewriter.getF32Type());
+    Value x = arith::ExtFOp::create(rewriter, op.getLoc(), wide, op.getOperand());
+    Value y = Op::create(rewriter, op.getLoc(), x, op.getFastmath());
+    rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, type, y);
+    return success();
+  }
 };
 
 struct Avx512MathPass : tilewright::impl::Avx512MathPassBase<Avx512MathPass> {
@@ -303,12 +326,18 @@ struct Avx512MathPass : tilewright::impl::Avx512MathPassBase<Avx512MathPass> {
     if (failed(applyPatternsBounded(func, std::move(halves), "lower", "reduction by halves")))
       return signalPassFailure();
     dropTestsForNaN(func);
+    RewritePatternSet activations(&getContext());
+    populateGeluPatterns(activations);
+    if (failed(applyPatternsBounded(func, std::move(activations), "lower", "choice of GELU")))
+      return signalPassFailure();
     RewritePatternSet patterns(&getContext());
     patterns.add<CallOfRows<arith::MaxNumFOp>>(&getContext(), "llvm.maxnum");
     patterns.add<CallOfRows<arith::MinNumFOp>>(&getContext(), "llvm.minnum");
     patterns.add<FunctionOfRegisters<mlir::math::ExpOp>>(&getContext(), expOfRegister);
     patterns.add<FunctionOfRegisters<mlir::math::ErfOp>>(&getContext(), erfOfRegister);
     patterns.add<FunctionOfRegisters<mlir::math::TanhOp>>(&getContext(), tanhOfRegister);
+    patterns.add<WidenFunction<mlir::math::ExpOp>, WidenFunction<mlir::math::ErfOp>,
+                 WidenFunction<mlir::math::TanhOp>>(&getContext());
     populateRoundingPatterns(patterns);
     if (failed(applyPatternsBounded(func, std::move(patterns), "lower",
                                     "choice of native functions")))

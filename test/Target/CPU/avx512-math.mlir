@@ -125,6 +125,20 @@ func.func private @Tanh(%x: vector<16xf32>) -> vector<16xf32> attributes {tilewr
   return %e : vector<16xf32>
 }
 
+// In f32, rounded once.
+// CHECK-LABEL: @OfSmallFloats
+// CHECK: arith.extf %arg0 : vector<16xf16> to vector<16xf32>
+// CHECK-COUNT-6: llvm.call_intrinsic "llvm.x86.avx512.vpermi2var.ps.512"
+// CHECK: arith.truncf %{{.*}} : vector<16xf32> to vector<16xf16>
+// CHECK: arith.extf %arg1 : vector<16xbf16> to vector<16xf32>
+// CHECK-COUNT-5: llvm.call_intrinsic "llvm.x86.avx512.vpermi2var.ps.512"
+// CHECK: arith.truncf %{{.*}} : vector<16xf32> to vector<16xbf16>
+func.func private @OfSmallFloats(%x: vector<16xf16>, %y: vector<16xbf16>) -> (vector<16xf16>, vector<16xbf16>) attributes {tilewright.kernel} {
+  %e = math.tanh %x : vector<16xf16>
+  %f = math.erf %y : vector<16xbf16>
+  return %e, %f : vector<16xf16>, vector<16xbf16>
+}
+
 // Of magnitudes the bits are compared, as integers in the same order.
 // CHECK-LABEL: @GreatestMagnitude
 // CHECK: scf.for {{.*}} iter_args(%[[BEST:.*]] = %{{.*}}) -> (vector<16xf32>)

@@ -131,23 +131,35 @@ def remainder(element):
     return f
 
 
-def gelu(dynamic):
-    """0.5 x (1 + erf(x / sqrt 2)) on positive x."""
+def gelu(approximate, dynamic):
+    """0.5 x (1 + erf(x / sqrt 2)), or its approximation by tanh."""
     dims = {"a": 77, "b": 130}
-    f = Function("math", "f32", "gelu", dims, dynamic)
+    f = Function("math", "f32", "gelu_tanh" if approximate else "gelu", dims, dynamic)
     x = f.arg(F32, "ab")
     half, root, one = f.constant(F32, 0.5), f.constant(F32, 0.70710678), f.constant(F32, 1)
+    factor, cubic = f.constant(F32, 0.7978845608), f.constant(F32, 0.044715)
 
     def body(lines, x, out):
-        lines += [f"%p = arith.mulf {x}, {root.name} : f32", "%q = math.erf %p : f32",
-                  f"%r = arith.addf %q, {one.name} : f32", f"%s = arith.mulf {x}, {half.name} : f32",
+        if approximate:
+            lines += [f"%x2 = arith.mulf {x}, {x} : f32", f"%x3 = arith.mulf %x2, {x} : f32", f"%c = arith.mulf %x3, {cubic.name} : f32",
+                      f"%d = arith.addf {x}, %c : f32", f"%p = arith.mulf %d, {factor.name} : f32", "%q = math.tanh %p : f32"]
+        else:
+            lines += [f"%p = arith.mulf {x}, {root.name} : f32", "%q = math.erf %p : f32"]
+        lines += [f"%r = arith.addf %q, {one.name} : f32", f"%s = arith.mulf {x}, {half.name} : f32",
                   "%t = arith.mulf %s, %r : f32"]
         return "%t"
 
     f.ret(f.generic("ab", [x], f.empty(F32, "ab"), body))
     vector_erf = np.vectorize(math.erf, otypes=[np.float64])
-    f.case("positive", {}, uniform(0, 4), relative(16 * F32.eps, 1e-38),
-           lambda x: 0.5 * x * (1 + vector_erf(x * math.sqrt(0.5))))
+
+    def reference(x):
+        with np.errstate(invalid="ignore"):
+            return 0.5 * x * (1 + (np.tanh(0.7978845608 * (x + 0.044715 * x**3)) if approximate else vector_erf(x * math.sqrt(0.5))))
+
+    f.case("positive", {}, uniform(0, 4), relative(16 * F32.eps, 1e-38), reference)
+    # What 1 + erf cancels is an error of x.
+    values = choice("-inf", "inf", "nan", -1e30, -7, -5.6, -4.3, -3, -1, -0.3, -0.0, 0.0, 1e-20, 0.7, 2.1, 5.5, 9, 1e10)
+    f.case("signs", {}, values, relative(16 * F32.eps, 8 * F32.eps), reference)
     return f
 
 
@@ -424,8 +436,9 @@ def functions():
     yield math_function(F32, "exp", False)
     for element in (F32, F16, BF16, F64):
         yield remainder(element)
-    yield gelu(True)
-    yield gelu(False)
+    for approximate in (False, True):
+        yield gelu(approximate, True)
+        yield gelu(approximate, False)
     for source, target, op in CASTS:
         yield cast(source, target, op, True)
     for source in (I32, I64):

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A store reads the cache line that it writes, unless it passes the caches by. What is
-// written into a result larger than caches is not found there later anyway:
+// written into a large result, by a kernel that reads and writes more than caches have, is not
+// found there later anyway:
 //
 //   vector.store %v, %r[%i] : memref<16777216xf32>, vector<16xf32>
 //   ->
@@ -30,6 +31,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
@@ -59,30 +61,54 @@ static bool hasWholeLines(vector::StoreOp store) {
          store.getBase().getType().isLastDimUnitStride();
 }
 
-/// The number of elements of argument `number`, whose dynamic sizes are arguments, too.
-/// Null if these are not known.
-static Value countElements(OpBuilder &builder, func::FuncOp func, unsigned number,
-                           MemRefType type) {
+/// The bytes of argument `number`, whose dynamic sizes are arguments, too. Null if these are not
+/// known.
+static Value countBytes(OpBuilder &builder, func::FuncOp func, unsigned number,
+                        MemRefType type) {
   auto scalars = func->getAttrOfType<ArrayAttr>(kScalarsAttr);
   unsigned buffers =
       llvm::count_if(func.getArgumentTypes(), llvm::IsaPred<MemRefType>);
   Location loc = func.getLoc();
+  int64_t constant = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
   Value count;
-  auto multiply = [&](Value by) {
-    count = count ? Value(arith::MulIOp::create(builder, loc, count, by)) : by;
-  };
   for (int64_t d = 0; d < type.getRank(); ++d) {
     if (!type.isDynamicDim(d)) {
-      multiply(arith::ConstantIndexOp::create(builder, loc, type.getDimSize(d)));
+      constant *= type.getDimSize(d);
       continue;
     }
     auto meaning = DimAttr::get(func.getContext(), number, d);
     auto found = scalars ? llvm::find(scalars, meaning) : nullptr;
     if (!scalars || found == scalars.end())
       return nullptr;
-    multiply(func.getArgument(buffers + (found - scalars.begin())));
+    Value size = func.getArgument(buffers + (found - scalars.begin()));
+    count = count ? Value(arith::MulIOp::create(builder, loc, count, size)) : size;
   }
-  return count;
+  Value rest = arith::ConstantIndexOp::create(builder, loc, constant);
+  return count ? Value(arith::MulIOp::create(builder, loc, count, rest)) : rest;
+}
+
+/// Whether no cache of `bytes` would keep result `number`: it has a quarter of them, and all
+/// buffers together have as many. Null if that is not known.
+static Value isLarge(OpBuilder &builder, func::FuncOp func, unsigned number, int64_t bytes) {
+  constexpr int64_t kPart = 4;
+  Location loc = func.getLoc();
+  Value own, all;
+  for (auto [at, argument] : llvm::enumerate(func.getArguments())) {
+    auto type = dyn_cast<MemRefType>(argument.getType());
+    Value count = type ? countBytes(builder, func, at, type) : Value();
+    if (at == number)
+      own = count;
+    if (count)
+      all = all ? builder.createOrFold<arith::AddIOp>(loc, all, count) : count;
+  }
+  if (!own)
+    return nullptr;
+  auto isAtLeast = [&](Value value, int64_t least) {
+    Value limit = arith::ConstantIndexOp::create(builder, loc, least);
+    return builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sge, value, limit);
+  };
+  Value isPart = isAtLeast(own, bytes / kPart), areAll = isAtLeast(all, bytes);
+  return builder.createOrFold<arith::AndIOp>(loc, isPart, areAll);
 }
 
 /// Where the result is large, a twin of the store that passes the caches by.
@@ -96,7 +122,6 @@ static void splitStore(vector::StoreOp store, Value large) {
 
 static void streamStores(func::FuncOp func, unsigned number, int64_t bytes) {
   BlockArgument result = func.getArgument(number);
-  auto type = cast<MemRefType>(result.getType());
   SmallVector<vector::StoreOp> stores;
   SmallVector<memref::PrefetchOp> prefetches;
   for (Operation *user : result.getUsers()) {
@@ -111,10 +136,11 @@ static void streamStores(func::FuncOp func, unsigned number, int64_t bytes) {
   }
   if (stores.empty())
     return;
-  int64_t elementBytes = type.getElementTypeBitWidth() / 8;
-  if (type.hasStaticShape()) {
-    if (type.getNumElements() * elementBytes < bytes)
-      return;
+  OpBuilder builder = OpBuilder::atBlockBegin(&func.getBody().front());
+  Value large = isLarge(builder, func, number, bytes);
+  if (!large || matchPattern(large, m_Zero()))
+    return;
+  if (matchPattern(large, m_One())) {
     for (vector::StoreOp store : stores)
       store.setNontemporal(true);
     // No cache has what is streamed.
@@ -122,13 +148,6 @@ static void streamStores(func::FuncOp func, unsigned number, int64_t bytes) {
       prefetch.erase();
     return;
   }
-  OpBuilder builder = OpBuilder::atBlockBegin(&func.getBody().front());
-  Value count = countElements(builder, func, number, type);
-  if (!count)
-    return;
-  Value least = arith::ConstantIndexOp::create(builder, func.getLoc(), bytes / elementBytes);
-  Value large = arith::CmpIOp::create(builder, func.getLoc(), arith::CmpIPredicate::sge,
-                                      count, least);
   for (vector::StoreOp store : stores)
     splitStore(store, large);
 }

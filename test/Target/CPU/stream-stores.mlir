@@ -1,6 +1,6 @@
 // RUN: tilewright-opt %s -tilewright-stream-stores=bytes=4096 | FileCheck %s
 
-// Whole cache lines of a result of 4 KiB pass the caches by; half of one does not.
+// Whole cache lines of a result of 4 KiB, which the cache has, pass it by; half of one does not.
 // CHECK-LABEL: @Large
 // CHECK: vector.store {{.*}} {nontemporal = true} : memref<1024xf32>, vector<16xf32>
 // CHECK: vector.store
@@ -11,6 +11,34 @@ func.func private @Large(%r: memref<1024xf32>, %v: vector<16xf32>, %w: vector<8x
                 tilewright.lowering_config = #tilewright.lowering_config<strategy = streaming, block = [1], thread = [1]>} {
   vector.store %v, %r[%i] : memref<1024xf32>, vector<16xf32>
   vector.store %w, %r[%i] : memref<1024xf32>, vector<8xf32>
+  return
+}
+
+// A quarter of the cache does, too, if all that is read and written is more than it.
+// CHECK-LABEL: @QuarterOfMore
+// CHECK: nontemporal
+// CHECK-LABEL: @QuarterOfLess
+// CHECK-NOT: nontemporal
+// CHECK-LABEL: @LessThanQuarter
+// CHECK-NOT: nontemporal
+func.func private @QuarterOfMore(%x: memref<768xf32>, %r: memref<256xf32>, %v: vector<16xf32>, %i: index)
+    attributes {tilewright.kernel, tilewright.access = ["read", "write"],
+                tilewright.lowering_config = #tilewright.lowering_config<strategy = streaming, block = [1], thread = [1]>} {
+  vector.store %v, %r[%i] : memref<256xf32>, vector<16xf32>
+  return
+}
+
+func.func private @QuarterOfLess(%x: memref<767xf32>, %r: memref<256xf32>, %v: vector<16xf32>, %i: index)
+    attributes {tilewright.kernel, tilewright.access = ["read", "write"],
+                tilewright.lowering_config = #tilewright.lowering_config<strategy = streaming, block = [1], thread = [1]>} {
+  vector.store %v, %r[%i] : memref<256xf32>, vector<16xf32>
+  return
+}
+
+func.func private @LessThanQuarter(%x: memref<1024xf32>, %r: memref<255xf32>, %v: vector<16xf32>, %i: index)
+    attributes {tilewright.kernel, tilewright.access = ["read", "write"],
+                tilewright.lowering_config = #tilewright.lowering_config<strategy = streaming, block = [1], thread = [1]>} {
+  vector.store %v, %r[%i] : memref<255xf32>, vector<16xf32>
   return
 }
 
@@ -46,8 +74,10 @@ func.func private @Product(%r: memref<1024xf32>, %v: vector<16xf32>, %i: index)
 
 // CHECK-LABEL: @Dynamic
 // CHECK-SAME: %[[R:.*]]: memref<?x16xf32>, %[[N:[a-z0-9]+]]: index
-// CHECK: %[[COUNT:.*]] = arith.muli %[[N]], %{{.*}} : index
-// CHECK: %[[LARGE:.*]] = arith.cmpi sge, %[[COUNT]], %{{.*}} : index
+// CHECK: %[[BYTES:.*]] = arith.muli %[[N]], %{{.*}} : index
+// CHECK: %[[PART:.*]] = arith.cmpi sge, %[[BYTES]], %{{.*}} : index
+// CHECK: %[[ALL:.*]] = arith.cmpi sge, %[[BYTES]], %{{.*}} : index
+// CHECK: %[[LARGE:.*]] = arith.andi %[[PART]], %[[ALL]]
 // CHECK: scf.if %[[LARGE]]
 // CHECK-NEXT: vector.store {{.*}} {nontemporal = true}
 // CHECK: else

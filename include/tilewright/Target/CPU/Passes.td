@@ -117,8 +117,9 @@ def Avx512MathPass : Pass<"tilewright-avx512-math", "::mlir::func::FuncOp"> {
   let summary = "functions of f32 that AVX-512 has instructions for";
   let description = [{
     Greatest and least numbers become calls of LLVM's intrinsics, or comparisons where one
-    operand is never NaN. Exponentials, the error function and hyperbolic tangents look up
-    numbers in registers; their errors are within the bounds of the expansions.
+    operand is never NaN. Exponentials, the error function, hyperbolic tangents and GELU look
+    up numbers in registers; their errors are within the bounds of the expansions, and those of
+    16-bit floats are computed in f32.
   }];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::LLVM::LLVMDialect",
                            "mlir::math::MathDialect", "mlir::ub::UBDialect",
@@ -140,10 +141,11 @@ def StreamStoresPass : Pass<"tilewright-stream-stores", "::mlir::func::FuncOp"> 
   let description = [{
     Vectors of whole cache lines that a kernel writes into a result which no cache keeps
     are stored non-temporally, where the kernel neither reads the result nor sums up a
-    product in it. Of a result of dynamic size that is found out at run time.
+    product in it. That are results of a quarter of a cache, of kernels whose buffers are
+    larger than it. Of dynamic sizes that is found out at run time.
   }];
   let options = [Option<"bytes", "bytes", "int64_t", "32 * 1024 * 1024",
-                        "the least size of a result that no cache keeps">];
+                        "the size of a cache">];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::scf::SCFDialect",
                            "mlir::vector::VectorDialect"];
 }

@@ -92,17 +92,11 @@ static std::optional<unsigned> pooledRow(const KernelInfo &info, unsigned innerm
   return std::nullopt;
 }
 
-/// Whether exponentials of rows are summed up before results are written, beside which a CPU
-/// computes the next row (tilewright-pipeline-rows).
-static bool pipelinesRows(const KernelInfo &info, TargetAttr target) {
-  if (!target.getFact("pipelined_rows", 0))
-    return false;
-  bool exponentials = llvm::any_of(info.ops, [](linalg::LinalgOp op) {
-    return !op.getBlock()->getOps<mlir::math::ExpOp>().empty();
-  });
+/// Whether results of rows are written that are summed up before.
+static bool writesSummedRows(const KernelInfo &info) {
   int64_t sequential = llvm::count_if(
       info.classes, [](const LoopClass &loopClass) { return !loopClass.parallel; });
-  return exponentials && sequential == 1 &&
+  return sequential == 1 &&
          llvm::any_of(info.results, [&](OpResult result) {
            auto op = cast<linalg::LinalgOp>(result.getOwner());
            return llvm::any_of(
@@ -113,6 +107,49 @@ static bool pipelinesRows(const KernelInfo &info, TargetAttr target) {
                         !info.classes[number].parallel;
                });
          });
+}
+
+/// How rows that are summed up and written are computed.
+namespace {
+struct SummedRows {
+  /// Results are written beside what computes the next rows (tilewright-pipeline-rows).
+  bool arePipelined = false;
+  /// Four of two vectors at a time rather than two of four: what is read for all rows is loaded
+  /// and converted half as often.
+  bool areNarrow = false;
+};
+} // namespace
+
+static SummedRows summedRows(const KernelInfo &info, TargetAttr target) {
+  if (!target.getFact("pipelined_rows", 0) || !writesSummedRows(info))
+    return {};
+  bool exponentials = llvm::any_of(info.ops, [](linalg::LinalgOp op) {
+    return !op.getBlock()->getOps<mlir::math::ExpOp>().empty();
+  });
+  bool once = llvm::count_if(info.ops, [](linalg::LinalgOp op) {
+                return op.getNumReductionLoops() > 0;
+              }) == 1;
+  if (exponentials || once)
+    return {/*arePipelined=*/true, /*areNarrow=*/!exponentials};
+  // Rows that are read three times or more come from the first-level cache, with what else of it
+  // is used, or one of them displaces another.
+  constexpr int64_t kRows = 4;
+  double bytes = bytesPerElement(info.getRoot()->getOperand(0).getType());
+  for (const LoopClass &loopClass : info.classes)
+    if (!loopClass.parallel)
+      bytes *= nominalExtent(loopClass);
+  return {false, kRows * bytes <= target.getFact("l1_bytes", 32 * 1024) / 2};
+}
+
+/// Vectors and rows of register tiles.
+static SmallVector<std::pair<int64_t, int64_t>> tileShapes(bool areNarrow) {
+  constexpr std::pair<int64_t, int64_t> kWide = {4, 2};
+  SmallVector<std::pair<int64_t, int64_t>> shapes;
+  for (int64_t vectors : {8, 4, 2, 1})
+    for (int64_t rows : {1, 2, 4})
+      if (!areNarrow || std::pair(vectors, rows) != kWide)
+        shapes.emplace_back(vectors, rows);
+  return shapes;
 }
 
 /// Tasks of register tiles that are filled along memory, of kernels that reduce or do not.
@@ -155,71 +192,71 @@ enumerateTasks(const KernelInfo &info, TargetAttr target, bool reduces) {
   // Tasks of pipelined rows begin and end with one that nothing runs beside.
   constexpr int64_t kPipelined = 0, kSteps = 16;
   SmallVector<int64_t> tasks(std::begin(kTasks), std::end(kTasks));
-  if (reduces && !columns && pipelinesRows(info, target))
+  SummedRows summed = reduces && !columns ? summedRows(info, target) : SummedRows();
+  if (summed.arePipelined)
     tasks.insert(tasks.begin(), kPipelined);
   for (int64_t task : tasks)
-    for (int64_t vectors : {8, 4, 2, 1})
-      for (int64_t rows : {1, 2, 4}) {
-        if (vectors == 8 && !columns)
-          continue;
-        // Operands and results of the tile stay in registers.
-        if (vectors * rows * 4 > registers)
-          continue;
-        // Rows side by side are so many more streams of memory: of what is only read and
-        // written, where a row has vectors enough.
-        if (rows > 1 && !reduces && !transposed && !loops.empty() &&
-            nominalExtent(info, loops.front()) >= 4 * lanes)
-          continue;
-        SmallVector<int64_t> block(info.getNumConfigLoops(), 1);
-        SmallVector<int64_t> thread(block);
-        if (columns && isOddVector(nominalExtent(info, loops.front()),
-                                   std::min<int64_t>(vectors * lanes,
-                                                     llvm::PowerOf2Ceil(nominalExtent(
-                                                         info, loops.front()))),
-                                   lanes))
-          continue;
-        int64_t left = task == kPipelined
-                           ? kSteps * rows
-                           : llvm::bit_floor(
-                                 std::max<uint64_t>(1, uint64_t(task / sequential)));
-        for (auto [position, loop] : llvm::enumerate(loops)) {
-          int64_t extent = llvm::PowerOf2Ceil(nominalExtent(info, loop));
-          int64_t own = position == 0   ? vectors * lanes
-                        : position == 1 ? rows
-                                        : 1;
-          if (columns && !info.classes[classes[loop]].parallel)
-            own = 1;
-          if (transposed)
-            own = loop == *transposed ? transposedLanes
-                  : position == 0     ? transposedColumns
+    for (auto [vectors, rows] : tileShapes(summed.areNarrow)) {
+      if (vectors == 8 && !columns)
+        continue;
+      // Operands and results of the tile stay in registers.
+      if (vectors * rows * 4 > registers)
+        continue;
+      // Rows side by side are so many more streams of memory: of what is only read and
+      // written, where a row has vectors enough.
+      if (rows > 1 && !reduces && !transposed && !loops.empty() &&
+          nominalExtent(info, loops.front()) >= 4 * lanes)
+        continue;
+      SmallVector<int64_t> block(info.getNumConfigLoops(), 1);
+      SmallVector<int64_t> thread(block);
+      if (columns && isOddVector(nominalExtent(info, loops.front()),
+                                 std::min<int64_t>(vectors * lanes,
+                                                   llvm::PowerOf2Ceil(nominalExtent(
+                                                       info, loops.front()))),
+                                 lanes))
+        continue;
+      int64_t left = task == kPipelined
+                         ? kSteps * rows
+                         : llvm::bit_floor(
+                               std::max<uint64_t>(1, uint64_t(task / sequential)));
+      for (auto [position, loop] : llvm::enumerate(loops)) {
+        int64_t extent = llvm::PowerOf2Ceil(nominalExtent(info, loop));
+        int64_t own = position == 0   ? vectors * lanes
+                      : position == 1 ? rows
                                       : 1;
-          if (info.classes[classes[loop]].sequential)
-            own = 1;
-          block[loop] = thread[loop] = std::min(own, extent);
-        }
-        // A task goes on along the result's rows; where tiles are transposed along those of
-        // the operand, a few tiles side by side: lines that are written next to each other
-        // cost less than lines in as many pages.
-        constexpr int64_t kSideBySide = 64;
-        SmallVector<unsigned> onward = loops;
-        if (transposed) {
-          unsigned columns = loops.front();
-          block[columns] = std::max(
-              block[columns],
-              std::min<int64_t>(kSideBySide,
-                                llvm::PowerOf2Ceil(nominalExtent(info, columns))));
-          llvm::erase(onward, *transposed);
-          onward.insert(onward.begin(), *transposed);
-        }
-        for (unsigned loop : onward) {
-          if (!info.classes[classes[loop]].parallel)
-            continue;
-          int64_t extent = llvm::PowerOf2Ceil(nominalExtent(info, loop));
-          block[loop] = std::max(block[loop], std::min(left, extent));
-          left = std::max<int64_t>(1, left / block[loop]);
-        }
-        addUnique(configs, makeConfig(info, block, thread));
+        if (columns && !info.classes[classes[loop]].parallel)
+          own = 1;
+        if (transposed)
+          own = loop == *transposed ? transposedLanes
+                : position == 0     ? transposedColumns
+                                    : 1;
+        if (info.classes[classes[loop]].sequential)
+          own = 1;
+        block[loop] = thread[loop] = std::min(own, extent);
       }
+      // A task goes on along the result's rows; where tiles are transposed along those of
+      // the operand, a few tiles side by side: lines that are written next to each other
+      // cost less than lines in as many pages.
+      constexpr int64_t kSideBySide = 64;
+      SmallVector<unsigned> onward = loops;
+      if (transposed) {
+        unsigned columns = loops.front();
+        block[columns] = std::max(
+            block[columns],
+            std::min<int64_t>(kSideBySide,
+                              llvm::PowerOf2Ceil(nominalExtent(info, columns))));
+        llvm::erase(onward, *transposed);
+        onward.insert(onward.begin(), *transposed);
+      }
+      for (unsigned loop : onward) {
+        if (!info.classes[classes[loop]].parallel)
+          continue;
+        int64_t extent = llvm::PowerOf2Ceil(nominalExtent(info, loop));
+        block[loop] = std::max(block[loop], std::min(left, extent));
+        left = std::max<int64_t>(1, left / block[loop]);
+      }
+      addUnique(configs, makeConfig(info, block, thread));
+    }
   return configs;
 }
 

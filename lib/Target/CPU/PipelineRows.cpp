@@ -22,8 +22,8 @@
 //   scf.for %i … { %e = kept[%i], y[the last row, %i] = %e / %last }
 //
 // Stores come last: of a store and a later load whose addresses are a number of pages apart, as
-// rows often are, the load waits. Loops that compute no transcendental function are bound by what
-// they read, and stay alone.
+// rows often are, the load waits. Of several loops that compute no transcendental function, each
+// is bound by what it reads from a cache, and stays alone; a single one waits for memory.
 
 #include "RowLoops.h"
 
@@ -148,14 +148,14 @@ Refusal RowPipeline::findLast() {
 }
 
 /// The one that computes most, of those in front of which nothing that is yet to be stored is
-/// overwritten.
+/// overwritten; or the only one, which waits for memory.
 Refusal RowPipeline::findPartner(ArrayRef<scf::ForOp> others) {
   bool isOverwritten = false, computes = false;
   for (scf::ForOp loop : others) {
     isOverwritten = overwrites(loop) && !overwritesAtSameStep(loop);
     if (isOverwritten)
       break;
-    if (llvm::any_of(*loop.getBody(), isCostly)) {
+    if (others.size() == 1 || llvm::any_of(*loop.getBody(), isCostly)) {
       computes = true;
       if (commonSteps(loop, last) && (!partner || workOf(loop) > workOf(partner)))
         partner = loop;
@@ -170,7 +170,7 @@ Refusal RowPipeline::findPartner(ArrayRef<scf::ForOp> others) {
   if (computes)
     return refuse(Refused::Indivisible, "loops over a row have different steps");
   return refuse(Refused::NotProfitable,
-                "no loop computes more than what it waits for, an exponential, say");
+                "no loop of several computes more than what it waits for, an exponential, say");
 }
 
 Refusal RowPipeline::find() {
@@ -189,7 +189,9 @@ Refusal RowPipeline::find() {
   if (Refusal why = findPartner(ArrayRef(loops).drop_back()))
     return why;
   steps = stepsOf(rows).value_or(0);
-  if (steps < 2)
+  // Of a task, the first rows and the last ones run alone, which an exponential makes up for.
+  int64_t least = llvm::any_of(*partner.getBody(), isCostly) ? 2 : 4;
+  if (steps < least)
     return refuse(Refused::Extents, "a task is not known to have several tiles of rows");
   return {};
 }

@@ -10,6 +10,9 @@
 // loop asks for a part that is as large as its part of the work. So does one that reads what an
 // earlier one kept of these rows.
 //
+// So does a single loop over rows and, beside them, those before (tilewright-pipeline-rows), which
+// are in a cache then.
+//
 // A row may have several dims, with a nest of loops over them:
 //
 //   scf.for %c … scf.for %i … { … memref.prefetch %x[%image, %group + 1, %c, %i] … }
@@ -178,6 +181,18 @@ static void prefetchChunk(vector::TransferReadOp read, int64_t rows) {
   }
 }
 
+/// Whether `loop` reads a tile of the rows before those of `read`, too: rows are pipelined.
+static bool readsRowsBefore(scf::ForOp loop, vector::TransferReadOp read) {
+  return llvm::any_of(loop.getBody()->getOps<vector::TransferReadOp>(), [&](auto other) {
+    unsigned inner = read.getIndices().size() - 1;
+    auto before = other.getBase() == read.getBase()
+                      ? other.getIndices()[inner - 1].template getDefiningOp<arith::SubIOp>()
+                      : arith::SubIOp();
+    return before && before.getLhs() == read.getIndices()[inner - 1] &&
+           other.getIndices()[inner] == read.getIndices()[inner];
+  });
+}
+
 namespace {
 struct PrefetchRowsPass : tilewright::impl::PrefetchRowsPassBase<PrefetchRowsPass> {
   using PrefetchRowsPassBase::PrefetchRowsPassBase;
@@ -251,9 +266,11 @@ struct PrefetchRowsPass : tilewright::impl::PrefetchRowsPassBase<PrefetchRowsPas
       }
       behind |= loop == first;
     }
-    if (nests.empty())
-      return;
     SmallVector<scf::ForOp> nest(llvm::make_first_range(nests));
+    if (nests.empty() && readsRowsBefore(first, read))
+      nest.push_back(first);
+    if (nest.empty())
+      return;
     unsigned dim = firstDimOfRows(read, nest);
     if (areKept(read, dim))
       share(passes, dim);

@@ -114,6 +114,34 @@ func.func private @Once(%x: memref<64x128xf32>, %r: memref<64x128xf32>, %row: in
   return
 }
 
+// Of a loop over rows that are pipelined, those behind the ones that it reads first.
+// CHECK-LABEL: @RowsBefore
+// CHECK-SAME: %[[X:[a-z0-9]+]]: memref<64x128xf32>
+// CHECK-SAME: %[[ROW:[a-z0-9]+]]: index
+// CHECK: vector.transfer_read
+// CHECK: %[[NEXT:.*]] = arith.addi %[[ROW]], %c2{{.*}} : index
+// CHECK: arith.minsi %[[NEXT]],
+// CHECK-COUNT-4: memref.prefetch %[[X]]
+// CHECK-NOT: memref.prefetch
+// CHECK: return
+func.func private @RowsBefore(%x: memref<64x128xf32>, %r: memref<64x128xf32>, %row: index, %z: vector<2x32xf32>)
+    attributes {tilewright.kernel, tilewright.access = ["read", "write"]} {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %c32 = arith.constant 32 : index
+  %c128 = arith.constant 128 : index
+  %f0 = arith.constant 0.0 : f32
+  %before = arith.subi %row, %c2 : index
+  %s = scf.for %i = %c0 to %c128 step %c32 iter_args(%a = %z) -> (vector<2x32xf32>) {
+    %w = vector.transfer_read %x[%before, %i], %f0 {in_bounds = [true, true]} : memref<64x128xf32>, vector<2x32xf32>
+    %v = vector.transfer_read %x[%row, %i], %f0 {in_bounds = [true, true]} : memref<64x128xf32>, vector<2x32xf32>
+    %b = arith.addf %a, %v : vector<2x32xf32>
+    vector.transfer_write %w, %r[%before, %i] {in_bounds = [true, true]} : vector<2x32xf32>, memref<64x128xf32>
+    scf.yield %b : vector<2x32xf32>
+  }
+  return
+}
+
 // CHECK-LABEL: @TooLong
 // CHECK-NOT: memref.prefetch
 func.func private @TooLong(%x: memref<64x256xf32>, %r: memref<64x256xf32>, %row: index)

@@ -83,8 +83,9 @@ def PipelineRowsPass : Pass<"tilewright-pipeline-rows", "::mlir::func::FuncOp"> 
   let description = [{
     Of several loops over a row one after the other the last one, which writes results, runs
     beside one of those of the next row, in one loop: stores past the caches take as long as
-    what the others compute. Rows have to be a known number, two or more. What was done, or what
-    stands against it, is said to --explain.
+    what the others compute, or as what the only other one waits for memory. Rows have to be a
+    known number, two or more, four of the latter. What was done, or what stands against it, is
+    said to --explain.
   }];
   let options = [Option<"pipelines", "pipelines", "bool", "true",
                         "false: only say that the target does not">];

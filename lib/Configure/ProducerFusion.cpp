@@ -42,16 +42,12 @@
 using namespace mlir;
 using namespace tilewright;
 
-/// Operations for which a GPU reads a byte of its memory, roughly: 19.5 Tflop/s and
-/// 1.6 TB/s of an A100, 67 and 3.4 of an H100; half of it, as not all of them are adds.
-static constexpr int64_t kOperationsPerByte = 8;
 /// What it takes to bring an element into shared memory by way of registers.
 static constexpr int64_t kStaging = 3;
 /// The most rows or columns of a tile.
 static constexpr int64_t kTile = 128;
 
-/// What one element takes, in operations as cheap as an addition.
-static int64_t operationsOf(Operation &op) {
+int64_t tilewright::operationsOf(Operation &op) {
   if (op.hasTrait<OpTrait::IsTerminator>() || isa<linalg::IndexOp>(op) ||
       matchPattern(&op, m_Constant()))
     return 0;

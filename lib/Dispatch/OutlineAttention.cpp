@@ -12,6 +12,8 @@
 //     %o = tilewright.attention ins(%q, %k, %v) outs(%out) …
 //     return %o
 //   }
+//
+// An elementwise op that computes the mask goes along where that pays (mayComputeMask).
 
 #include "Kernels.h"
 #include "tilewright/Configure/Attention.h"
@@ -21,6 +23,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -40,13 +43,50 @@ static Refusal whyNoKernel(AttentionOp op, TargetAttr target) {
   return chooseAttentionConfig(op, target).why();
 }
 
+/// `producer` of the mask of `op`, and constants that it has, in the kernel that `mapping` leads to.
+static void cloneMask(OpBuilder &b, AttentionOp op, linalg::GenericOp producer,
+                      IRMapping &mapping) {
+  auto type = cast<RankedTensorType>(op.getMask().getType());
+  SmallVector<OpFoldResult> sizes;
+  for (auto [dim, size] : llvm::enumerate(type.getShape())) {
+    if (!ShapedType::isDynamic(size)) {
+      sizes.push_back(b.getIndexAttr(size));
+      continue;
+    }
+    auto [tensor, number] = op.getOperandOfLoop(op.getMaskMap().getDimPosition(dim));
+    sizes.push_back(tensor::getMixedSize(b, op.getLoc(), mapping.lookup(tensor), number));
+  }
+  mapping.map(producer.getDpsInits()[0],
+              tensor::EmptyOp::create(b, op.getLoc(), sizes, type.getElementType()).getResult());
+  llvm::SetVector<Value> constants;
+  getUsedValuesDefinedAbove(producer.getRegion(), constants);
+  for (Value constant : constants)
+    b.clone(*constant.getDefiningOp(), mapping);
+  b.clone(*producer, mapping);
+}
+
 static func::FuncOp outline(AttentionOp op, StringRef name, SymbolTable &symbols) {
   OpBuilder b(op);
   Location loc = op.getLoc();
+  SmallVector<Attribute> said;
+  if (op->removeAttr(kRaisedAttr))
+    said.push_back(b.getStringAttr("found in linalg: contraction, softmax and contraction "
+                                   "are one attention"));
+  if (auto lines = dyn_cast_or_null<ArrayAttr>(op->removeAttr(kExplainAttr)))
+    llvm::append_range(said, lines);
+  linalg::GenericOp producer = maskProducer(op);
+  if (producer) {
+    OrRefusal<std::string> computed = mayComputeMask(op, producer, getTarget(op));
+    said.push_back(b.getStringAttr(computed ? *computed : computed.why().str()));
+    if (!computed)
+      producer = {};
+  }
   llvm::SetVector<Value> inputs;
   for (OpOperand &operand : op->getOpOperands())
-    if (op.isDpsInput(&operand))
+    if (op.isDpsInput(&operand) && !(producer && operand.get() == op.getMask()))
       inputs.insert(operand.get());
+  if (producer)
+    inputs.insert_range(producer.getDpsInputs());
   SmallVector<Value> outs; // which nothing else writes
   for (Value output : op.getOutputs())
     outs.push_back(createEmptyLike(b, loc, output));
@@ -54,18 +94,14 @@ static func::FuncOp outline(AttentionOp op, StringRef name, SymbolTable &symbols
   access.append(outs.size(), b.getStringAttr("write"));
   func::FuncOp kernel = createKernel(symbols, loc, name, inputs.getArrayRef(),
                                      op->getResultTypes(), access);
-  SmallVector<Attribute> said;
-  if (op->removeAttr(kRaisedAttr))
-    said.push_back(b.getStringAttr("found in linalg: contraction, softmax and contraction "
-                                   "are one attention"));
-  if (auto lines = dyn_cast_or_null<ArrayAttr>(op->removeAttr(kExplainAttr)))
-    llvm::append_range(said, lines);
   if (!said.empty())
     kernel->setAttr(kExplainAttr, b.getArrayAttr(said));
 
   OpBuilder body = OpBuilder::atBlockBegin(&kernel.getBody().front());
   IRMapping mapping;
   mapping.map(inputs.getArrayRef(), kernel.getArguments().take_front(inputs.size()));
+  if (producer)
+    cloneMask(body, op, producer, mapping);
   auto copy = cast<AttentionOp>(body.clone(*op, mapping));
   copy.getOutputsMutable().assign(kernel.getArguments().take_back(outs.size()));
   func::ReturnOp::create(body, loc, copy->getResults());
@@ -74,6 +110,8 @@ static func::FuncOp outline(AttentionOp op, StringRef name, SymbolTable &symbols
                                      inputs.getArrayRef(), outs);
   op->replaceAllUsesWith(dispatch.getResults());
   op.erase();
+  if (producer && producer.use_empty())
+    producer.erase();
   return kernel;
 }
 

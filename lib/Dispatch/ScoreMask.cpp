@@ -527,6 +527,6 @@ Refusal ScoreMask::resolve(OpBuilder &b, Location loc, unsigned query, Type quer
     return refuse(Refused::Layout,
                   "what hides keys or is added to scores cannot be computed beside them");
   result.note += result.note.empty() ? "" : "; ";
-  result.note += "the mask is computed in front of it, where the text has it in parts";
+  result.note += "one op computes the mask that the text has in parts";
   return {};
 }

@@ -289,7 +289,6 @@ bool AttentionBlock::isWhole(unsigned loop) {
   return ShapedType::isStatic(extents[loop]) && extents[loop] % plan.keys == 0;
 }
 
-/// `isWholeStep`: no key of the step is hidden.
 Value AttentionBlock::read(Value tensor, AffineMap map, unsigned row, unsigned column,
                            ArrayRef<int64_t> shape, bool isWholeStep) {
   Type element = getElementTypeOrSelf(tensor.getType());
@@ -316,14 +315,15 @@ Value AttentionBlock::read(Value tensor, AffineMap map, unsigned row, unsigned c
       isBox ? boxIndices(map) : slice ? sliceIndices(map) : indicesOf(map), zero,
       AffineMap::get(map.getNumResults(), 0, exprs, b.getContext()),
       ArrayRef<bool>(inBounds));
-  // Shared memory is full of keys and values. Keys behind the last one are hidden, queries there
-  // are not written.
-  if (tensor == op.getMask()) {
+  // A mask, or what it is computed of: shared memory is full of keys and values. Keys behind the
+  // last one are hidden, queries there are not written.
+  unsigned i = op.getQueryLoop(), j = op.getKeyLoop();
+  if ((row == i && column == j) || (row == j && column == i)) {
     value->setAttr(kReadInPlaceAttr, b.getUnitAttr());
     value->setAttr(kUnreadPaddingAttr, b.getUnitAttr());
+    if (ownKeys)
+      value->setAttr(kFromBeforeAttr, b.getUnitAttr());
   }
-  if (tensor == op.getMask() && ownKeys)
-    value->setAttr(kFromBeforeAttr, b.getUnitAttr());
   return castShape(value, shape);
 }
 
@@ -389,28 +389,11 @@ Value AttentionBlock::scaleScores(Value values) {
   return arith::MulFOp::create(b, loc, bent, splat(type, cap));
 }
 
-/// The op's mask, whose loops that it lacks are repeated.
-Value AttentionBlock::maskScores(Value values, const Scores &scores, bool isWholeStep) {
-  if (!op.getMask())
-    return values;
-  auto type = cast<VectorType>(values.getType());
-  unsigned rows = op.getQueryLoop(), columns = op.getKeyLoop();
-  Value mask = read(op.getMask(), op.getMaskMap(), scores.keysFirst ? columns : rows,
-                    scores.keysFirst ? rows : columns, type.getShape(), isWholeStep);
-  if (isa<FloatType>(getElementTypeOrSelf(mask.getType())))
-    return arith::AddFOp::create(b, loc, values, convert(mask, type.getElementType()));
-  return arith::SelectOp::create(b, loc, mask, values, splat(type, -INFINITY));
-}
-
 /// -inf where the coordinates say so: behind the last key, of keys that another box has, and
 /// outside of what `causal` and `window` let a query see; the scores as they are where nothing
 /// is hidden.
 Value AttentionBlock::hideKeys(Value values, const Scores &scores) {
   auto type = cast<VectorType>(values.getType());
-  auto indices = [&](int64_t size) { return VectorType::get({size}, b.getIndexType()); };
-  auto spread = [&](Value scalar, int64_t size) -> Value {
-    return vector::BroadcastOp::create(b, loc, indices(size), scalar);
-  };
   Value keys, visible;
   std::optional<BoxKeys> boxes;
   if (ownKeys) {
@@ -421,9 +404,7 @@ Value AttentionBlock::hideKeys(Value values, const Scores &scores) {
     keys = add(step, spread(position[op.getKeyLoop()], scores.keys));
   }
   keys = alongKeys(keys, scores);
-  Value rows = vector::StepOp::create(b, loc, indices(scores.queries));
-  if (int64_t queries = plan.headQueries; group && queries < scores.queries)
-    rows = arith::RemUIOp::create(b, loc, rows, spread(constant(queries), scores.queries));
+  Value rows = queryOfRows(scores);
   Value own = add(position[op.getQueryLoop()], diagonal);
   if (boxes) // count from the step's first key
     own = subtract(own, ownKeys);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The code of one block of attention: AttentionBlock.cpp has what its forms have in common
-// (AttentionPages.cpp of pages and lengths),
+// (AttentionMask.cpp of masks, AttentionPages.cpp of pages and lengths),
 // AttentionVectors.cpp the form whose values are vectors as large as the block (of GPUs,
 // whose threads they are distributed to), AttentionPanels.cpp that of CPUs.
 
@@ -86,6 +86,7 @@ protected:
   // Vectors.
   mlir::VectorType floats(mlir::ArrayRef<int64_t> shape);
   mlir::Value splat(mlir::VectorType type, double value);
+  /// `isWholeStep`: no key of the step is hidden.
   mlir::Value read(mlir::Value tensor, mlir::AffineMap map, unsigned row,
                    unsigned column, mlir::ArrayRef<int64_t> shape, bool isWholeStep = false);
   mlir::Value write(mlir::Value vector, mlir::Value tensor, mlir::AffineMap map,
@@ -112,6 +113,14 @@ protected:
   mlir::Value scaleScores(mlir::Value values);
   mlir::Value maskScores(mlir::Value values, const Scores &scores, bool isWholeStep = false);
   mlir::Value hideKeys(mlir::Value values, const Scores &scores);
+  mlir::VectorType indices(int64_t size);
+  mlir::Value spread(mlir::Value scalar, int64_t size);
+  mlir::Value queryOfRows(const Scores &scores);
+  mlir::Value readMask(mlir::Value tensor, mlir::AffineMap map, const Scores &scores,
+                       bool isWholeStep);
+  mlir::Value computeMask(mlir::linalg::GenericOp producer, const Scores &scores,
+                          bool isWholeStep);
+  mlir::Value coordinateOf(unsigned loop, const Scores &scores);
   Carried start(mlir::VectorType rows);
   void largestOf(Carried &after, mlir::Value largest);
   mlir::Value powersOf(mlir::Value values, const Carried &after, const Scores &scores);

@@ -75,8 +75,11 @@ static LogicalResult tileAttention(func::FuncOp kernel, AttentionOp op,
   else
     form = std::make_unique<AttentionTiles>(b, op, *plan);
   AttentionBlock &block = *form;
+  linalg::GenericOp mask = computedMask(op);
   op->replaceAllUsesWith(block.build());
   op.erase();
+  if (mask)
+    mask.erase();
   SmallVector<int64_t> dims;
   for (auto [tensor, dim] : block.countDims)
     dims.append({operandNumber(cast<BlockArgument>(tensor)), int64_t(dim)});

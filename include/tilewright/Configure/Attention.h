@@ -11,6 +11,7 @@
 #include "tilewright/Support/Refusal.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace tilewright {
 
@@ -84,6 +85,24 @@ inline constexpr int64_t kKeyPartUnit = 128;
 /// The parts that fill `target`, or why there is one. A lowering config on `op` decides
 /// by its `splits`.
 OrRefusal<KeySplit> chooseKeySplit(AttentionOp op, TargetAttr target);
+
+/// The op whose result is the mask, or null.
+mlir::linalg::GenericOp maskProducer(AttentionOp op);
+
+/// The same in the kernel of `op`, whose blocks compute the mask of the scores that they have: no
+/// tensor of it is in memory. Null where the mask is.
+mlir::linalg::GenericOp computedMask(AttentionOp op);
+
+/// The loop of `op` that loop `loop` of its mask's producer is.
+unsigned maskLoop(AttentionOp op, mlir::linalg::GenericOp producer, unsigned loop);
+
+/// From the loops of `op` to the dims of an input of its mask's producer.
+mlir::AffineMap maskOperandMap(AttentionOp op, mlir::linalg::GenericOp producer,
+                               mlir::OpOperand &input);
+
+/// That the kernel of `op` computes its mask by `producer`, in words, or why it reads it.
+OrRefusal<std::string> mayComputeMask(AttentionOp op, mlir::linalg::GenericOp producer,
+                                      TargetAttr target);
 
 /// Decides the config of a kernel of attention and says so; with `listAll` also all
 /// others that fit.

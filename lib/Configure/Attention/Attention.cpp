@@ -185,7 +185,7 @@ OrRefusal<AttentionPlan> tilewright::planAttention(AttentionOp op, LoweringConfi
                    plan.queries * (plan.keys * bytes + 16) +
                    2 * plan.threads / plan.subgroup * (m * n * 4 + 16 * std::max(m, n));
     // Of another layout than the scores.
-    if (op.getMask())
+    if (op.getMask() && !computedMask(op))
       plan.shared += plan.queries * (plan.keys + 16) *
                      llvm::divideCeil(
                          getElementTypeOrSelf(op.getMask().getType()).getIntOrFloatBitWidth(), 8);

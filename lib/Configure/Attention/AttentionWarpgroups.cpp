@@ -200,23 +200,34 @@ tilewright::planAttentionByWarpgroups(AttentionOp op, LoweringConfigAttr config,
   return plan;
 }
 
-/// Whether neighbours in a row of the mask are read one by one: each waits in a register
-/// of its own for the scores. The last keys of a length begin anywhere.
-static bool readsMaskByElement(AttentionOp op) {
-  auto mask = dyn_cast_if_present<BlockArgument>(op.getMask());
-  auto type = mask ? cast<RankedTensorType>(mask.getType()) : RankedTensorType();
+/// Whether neighbours in a row of `tensor`, a mask or what one is computed of whose dims are
+/// loops of `map`, are read one by one: each waits in a register of its own for the scores. The
+/// last keys of a length begin anywhere.
+static bool isReadByElement(AttentionOp op, Value tensor, AffineMap map) {
+  auto argument = dyn_cast<BlockArgument>(tensor);
+  auto type = argument ? cast<RankedTensorType>(argument.getType()) : RankedTensorType();
   if (!type || type.getRank() == 0)
     return false;
   if (op.getLengths())
     return true;
   unsigned last = type.getRank() - 1;
-  if (AffineMap map = op.getMaskMap(); map.getDimPosition(last) != op.getKeyLoop())
+  if (map.getDimPosition(last) != op.getKeyLoop())
     return map.isFunctionOfDim(op.getKeyLoop());
   int64_t row = type.isDynamicDim(last)
                     ? promisedDivisor(op->getParentOfType<func::FuncOp>(),
-                                      operandNumber(mask), last)
+                                      operandNumber(argument), last)
                     : type.getDimSize(last);
   return row % 2 != 0;
+}
+
+/// Whether `isSo` of the mask, or of what it is computed of.
+static bool anyOfMask(AttentionOp op, function_ref<bool(Value, AffineMap)> isSo) {
+  linalg::GenericOp producer = computedMask(op);
+  if (!producer)
+    return op.getMask() && isSo(op.getMask(), op.getMaskMap());
+  return llvm::any_of(producer.getDpsInputOperands(), [&](OpOperand *input) {
+    return isSo(input->get(), maskOperandMap(op, producer, *input));
+  });
 }
 
 SmallVector<LoweringConfigAttr>
@@ -230,12 +241,18 @@ tilewright::listAttentionByWarpgroups(AttentionOp op, TargetAttr target) {
   int64_t widest = std::max(extents[op.getColumnLoop()], extents[op.getDepthLoop()]);
   bool isBF16 = getElementTypeOrSelf(op.getQuery().getType()).isBF16();
   bool isShort = !ShapedType::isDynamic(queries) && queries <= 64;
-  int64_t most = widest <= 128 && !readsMaskByElement(op) ? 128 : 64;
-  // Beside a mask, keys that are there or not take what registers there are left.
+  bool byElement = anyOfMask(
+      op, [&](Value tensor, AffineMap map) { return isReadByElement(op, tensor, map); });
+  int64_t most = widest <= 128 && !byElement ? 128 : 64;
+  // Beside a mask, or what one is computed of, keys that are there or not take what registers
+  // there are left.
   int64_t keysInAll = extents[op.getKeyLoop()];
   bool mayBeMissing =
       op.getLengths() || ShapedType::isDynamic(keysInAll) || keysInAll % most != 0;
-  if (op.getMask() && widest > 64 && mayBeMissing)
+  bool waits = computedMask(op) && anyOfMask(op, [&](Value, AffineMap map) {
+                 return map.isFunctionOfDim(op.getKeyLoop());
+               });
+  if (op.getMask() && (widest > 64 || waits) && mayBeMissing)
     most /= 2;
   int64_t raster = headsSideBySide(op, target);
   for (int64_t keys : {most, int64_t(64), int64_t(32)})

@@ -1,4 +1,4 @@
-// Attention as frameworks spell it, reduced: each function is one kernel, of which some have a small one in front that
+// Attention as frameworks spell it, reduced: each function is one kernel, of which some have a small one in front that on CPUs
 // computes a mask of keys. attention-spellings.mlir looks at the kernels and the memory plan, the family
 // attention_spellings of test/e2e at the results.
 

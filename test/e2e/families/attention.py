@@ -51,10 +51,11 @@ def numpy_attention(q, k, v, mask, scale, causal, window, softcap):
 class Case:
     def __init__(self, element, label, dims, dynamic=False, batch="h", group="", causal=None, window=None, softcap=0,
                  mask=None, lse=False, scale=None, tokens_first=False, data=uniform(-2, 2), more=(), out=None, known="",
-                 pinned="", targets=(), values=uniform(0.25, 2), exact=False):
-        """`pinned`: a lowering config, as on the op. `targets`: of a Function. `exact`: all that is computed is."""
+                 pinned="", targets=(), values=uniform(0.25, 2), exact=False, computed=None, family="attention"):
+        """`pinned`: a lowering config, as on the op. `targets`: of a Function. `exact`: all that is computed is.
+        `computed`: what computes the mask, families/attention_masks.py."""
         self.__dict__.update(locals())
-        f = self.f = Function("attention", element.name, label, dims, dynamic, known=known, targets=targets)
+        f = self.f = Function(family, element.name, label, dims, dynamic, known=known, targets=targets)
         self.heads = batch + group
         order = (lambda inner, b: inner[0] + b + inner[1]) if tokens_first else (lambda inner, b: b + inner)
         self.dims = {"q": order("iD", self.heads), "k": order("jD", batch), "v": order("jE", batch),
@@ -68,7 +69,7 @@ class Case:
         text = f"tilewright.attention ins({q.name}, {k.name}, {v.name} : " \
                f"{', '.join(f.value_type(x) for x in (q, k, v))}) "
         if mask:
-            m = f.arg(mask[0], mask[1])
+            m = computed.write(f) if computed else f.arg(mask[0], mask[1])
             maps.append(mask[1])
             text += f"mask({m.name} : {f.value_type(m)}) "
         outs = [e] + ([f.empty(self.wide, self.dims["l"])] if lse else [])
@@ -89,7 +90,9 @@ class Case:
         for sizes in ({}, *more):
             full = {**dims, **sizes}
             fills = [data, data, values]
-            if mask:
+            if computed:
+                fills += [fill for _, _, fill in computed.inputs]
+            elif mask:
                 fills.append(choice(0, 1) if mask[0] is I1 else uniform(-2, 2))
             f.case("x".join(map(str, full.values())), sizes, fills, self.check(full), self.reference)
 
@@ -101,8 +104,12 @@ class Case:
         factor = 2 * self.element.eps * (self.element.bits < 32) + f32 * (score * sizes["D"] + sizes["j"] + 32)
         return relative(factor, 4 * self.element.eps * 2.0 ** -14)
 
-    def reference(self, q, k, v, mask=None):
+    def reference(self, q, k, v, *masks):
         wide = self.heads
+        mask = masks[0] if masks else None
+        if self.computed:
+            extents = {d: size for x, n in ((q, "q"), (k, "k")) for d, size in zip(self.dims[n], x.shape)}
+            mask = self.computed.values(extents, masks)
 
         def canonical(x, dims, inner):
             """As (heads..., inner), with dims of 1 for heads that it lacks."""

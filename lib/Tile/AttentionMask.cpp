@@ -1,0 +1,124 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The mask of a block's scores: read from memory, or computed by the op that produces it, of
+// vectors as large as the scores. What of these is the same along a row or a column is one value
+// for each thread once layouts are given.
+//
+//   %m = linalg.generic { slope[h] * (j - i) } ins(%slopes)      scores of 64 queries x 128 keys
+// becomes
+//   %s = broadcast slopes[%h]                      : 64x128xf32
+//   %j = broadcast (vector.step + %key)            : 64x128xindex, along the keys
+//   %i = broadcast (vector.step + %query)          : 64x128xindex, along the queries
+//   %m = %s * sitofp (%j - %i)
+
+#include "AttentionBlock.h"
+
+#include "tilewright/Dialect/Tilewright.h"
+
+#include "mlir/IR/Matchers.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace tilewright;
+
+VectorType AttentionBlock::indices(int64_t size) {
+  return VectorType::get({size}, b.getIndexType());
+}
+
+Value AttentionBlock::spread(Value scalar, int64_t size) {
+  return vector::BroadcastOp::create(b, loc, indices(size), scalar);
+}
+
+/// Which query of the block a row of scores is, or of its head where heads share the rows.
+Value AttentionBlock::queryOfRows(const Scores &scores) {
+  Value rows = vector::StepOp::create(b, loc, indices(scores.queries));
+  if (int64_t queries = plan.headQueries; group && queries < scores.queries)
+    rows = arith::RemUIOp::create(b, loc, rows, spread(constant(queries), scores.queries));
+  return rows;
+}
+
+/// The op's mask, whose loops that it lacks are repeated.
+Value AttentionBlock::maskScores(Value values, const Scores &scores, bool isWholeStep) {
+  if (!op.getMask())
+    return values;
+  auto type = cast<VectorType>(values.getType());
+  linalg::GenericOp producer = computedMask(op);
+  Value mask = producer ? computeMask(producer, scores, isWholeStep)
+                        : readMask(op.getMask(), op.getMaskMap(), scores, isWholeStep);
+  if (isa<FloatType>(getElementTypeOrSelf(mask.getType())))
+    return arith::AddFOp::create(b, loc, values, convert(mask, type.getElementType()));
+  return arith::SelectOp::create(b, loc, mask, values, splat(type, -INFINITY));
+}
+
+Value AttentionBlock::readMask(Value tensor, AffineMap map, const Scores &scores,
+                               bool isWholeStep) {
+  unsigned rows = op.getQueryLoop(), columns = op.getKeyLoop();
+  return read(tensor, map, scores.keysFirst ? columns : rows, scores.keysFirst ? rows : columns,
+              scores.shape(), isWholeStep);
+}
+
+/// Where along `loop` each score is.
+Value AttentionBlock::coordinateOf(unsigned loop, const Scores &scores) {
+  Value first = position[loop];
+  if (loop == op.getKeyLoop()) {
+    Value keys = vector::StepOp::create(b, loc, indices(scores.keys));
+    return alongKeys(add(keys, spread(first, scores.keys)), scores);
+  }
+  int64_t queries = scores.queries;
+  if (loop == op.getQueryLoop())
+    return alongQueries(add(queryOfRows(scores), spread(first, queries)), scores);
+  Value heads = spread(first, queries);
+  if (loop == group && plan.headQueries < queries) {
+    Value rows = vector::StepOp::create(b, loc, indices(queries));
+    heads = add(heads, arith::DivUIOp::create(b, loc, rows,
+                                              spread(constant(plan.headQueries), queries)));
+  }
+  return alongQueries(heads, scores);
+}
+
+Value AttentionBlock::computeMask(linalg::GenericOp producer, const Scores &scores,
+                                  bool isWholeStep) {
+  SmallVector<int64_t> shape = scores.shape();
+  IRMapping vectors;
+  for (OpOperand *input : producer.getDpsInputOperands()) {
+    AffineMap map = maskOperandMap(op, producer, *input);
+    bool isScalar = !map.isFunctionOfDim(op.getQueryLoop()) &&
+                    !map.isFunctionOfDim(op.getKeyLoop()) &&
+                    !(group && map.isFunctionOfDim(*group));
+    vectors.map(producer.getMatchingBlockArgument(input),
+                isScalar ? element(input->get(), map)
+                         : readMask(input->get(), map, scores, isWholeStep));
+  }
+  auto vectorOf = [&](Value value) -> Value {
+    Value known = vectors.lookupOrDefault(value);
+    if (isa<VectorType>(known.getType()))
+      return known;
+    auto type = VectorType::get(shape, known.getType());
+    TypedAttr constant;
+    if (matchPattern(known, m_Constant(&constant)))
+      return arith::ConstantOp::create(b, loc, type, DenseElementsAttr::get(type, constant));
+    return vector::BroadcastOp::create(b, loc, type, known);
+  };
+  for (Operation &inner : producer.getBody()->without_terminator()) {
+    if (inner.hasTrait<OpTrait::ConstantLike>()) {
+      b.clone(inner, vectors);
+      continue;
+    }
+    if (auto index = dyn_cast<linalg::IndexOp>(inner)) {
+      vectors.map(index.getResult(),
+                  coordinateOf(maskLoop(op, producer, index.getDim()), scores));
+      continue;
+    }
+    SmallVector<Value> operands = llvm::map_to_vector(inner.getOperands(), vectorOf);
+    SmallVector<Type> types = llvm::map_to_vector(
+        inner.getResultTypes(), [&](Type type) -> Type { return VectorType::get(shape, type); });
+    Operation *copy = b.create(
+        OperationState(loc, inner.getName(), operands, types, inner.getAttrs()));
+    vectors.map(&inner, copy);
+    for (auto [scalar, vector] : llvm::zip_equal(inner.getResults(), copy->getResults()))
+      vectors.map(scalar, vector);
+  }
+  return vectorOf(producer.getBody()->getTerminator()->getOperand(0));
+}

@@ -232,13 +232,30 @@ bool ScoreMask::seeKeys(unsigned query,
                                            Size(ofKeys));
 }
 
+/// Whether what is added does not choose keys: a distance times a slope, say, and no number of
+/// memory for each key, which may hide it, nor one that hides.
+bool ScoreMask::addsNoMask(const Expression &term) const {
+  constexpr int64_t kHidesAsInteger = 1 << 20;
+  return !term.anyOf([&](const Expression &part) {
+    if (std::optional<double> number = part.getConstant())
+      return hidesKeys(-std::abs(*number), part.type);
+    APInt integer;
+    if (part.kind == Expression::Element && matchPattern(part.tensor, m_ConstantInt(&integer)))
+      return integer.abs().uge(kHidesAsInteger);
+    return (part.kind == Expression::Scalar && !part.isSimple()) ||
+           (part.kind == Expression::Element &&
+            llvm::is_contained(expressions.atomsOf(part), key));
+  });
+}
+
 /// Comparisons that hide by a finite number hide as -inf does where each query sees a key and
 /// nothing else hides any; else they are conditions and terms like others.
 void ScoreMask::takeFiniteBounds(unsigned query,
                                  llvm::function_ref<OpFoldResult(unsigned)> sizeOf) {
   auto isFinite = [](const Bound &bound) { return !std::isinf(bound.condition.hidden); };
   if (llvm::none_of(bounds, isFinite) ||
-      (conditions.empty() && terms.empty() && seeKeys(query, sizeOf)))
+      (conditions.empty() && seeKeys(query, sizeOf) &&
+       llvm::all_of(terms, [&](const Expression *term) { return addsNoMask(*term); })))
     return;
   for (const Bound &bound : bounds) {
     if (!isFinite(bound))

@@ -75,6 +75,7 @@ private:
                      Result &result) const;
   bool seeKeys(unsigned query,
                llvm::function_ref<mlir::OpFoldResult(unsigned)> sizeOf) const;
+  bool addsNoMask(const ElementExpression &term) const;
   void takeFiniteBounds(unsigned query,
                         llvm::function_ref<mlir::OpFoldResult(unsigned)> sizeOf);
   /// Keys less than an element (`ofQuery` 0), at most `offset` behind query + element (1), or at most

@@ -113,6 +113,72 @@ func.func @finite(%q: tensor<4x24x16xf32>, %k: tensor<4x40x16xf32>, %v: tensor<4
     ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.mulf %x, %y : f32 %1 = arith.addf %acc, %0 : f32 linalg.yield %1 : f32 } -> tensor<4x24x16xf32>
   return %r : tensor<4x24x16xf32>
 }
+// The same beside distances times a slope (ALiBi), which choose no keys: the mask is of these alone.
+// CHECK-LABEL: func.func @alibi(
+// CHECK: linalg.generic
+// CHECK-NOT: arith.select
+// CHECK: tilewright.attention {{.*}}mask({{.*}}causal = "top_left"{{.*}}window = array<i64: 15, -1>
+func.func @alibi(%q: tensor<4x24x16xf32>, %k: tensor<4x40x16xf32>, %v: tensor<4x40x16xf32>, %slopes: tensor<4xf32>) -> tensor<4x24x16xf32> {
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %hidden = arith.constant -1.0e9 : f32
+  %c16 = arith.constant 16 : i32
+  %es = tensor.empty() : tensor<4x24x40xf32>
+  %er = tensor.empty() : tensor<4x24xf32>
+  %eo = tensor.empty() : tensor<4x24x16xf32>
+  %zs = linalg.fill ins(%zero : f32) outs(%es : tensor<4x24x40xf32>) -> tensor<4x24x40xf32>
+  %zr = linalg.fill ins(%zero : f32) outs(%er : tensor<4x24xf32>) -> tensor<4x24xf32>
+  %lr = linalg.fill ins(%low : f32) outs(%er : tensor<4x24xf32>) -> tensor<4x24xf32>
+  %zo = linalg.fill ins(%zero : f32) outs(%eo : tensor<4x24x16xf32>) -> tensor<4x24x16xf32>
+  %s = linalg.generic {indexing_maps = [#q, #k, #s], iterator_types = #pppr} ins(%q, %k : tensor<4x24x16xf32>, tensor<4x40x16xf32>) outs(%zs : tensor<4x24x40xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.mulf %x, %y : f32 %1 = arith.addf %acc, %0 : f32 linalg.yield %1 : f32 } -> tensor<4x24x40xf32>
+  %t = linalg.generic {indexing_maps = [#ij, affine_map<(h, i, j) -> (h)>, #ij], iterator_types = #ppp} ins(%s, %slopes : tensor<4x24x40xf32>, tensor<4xf32>) outs(%es : tensor<4x24x40xf32>) {
+    ^bb0(%x0: f32, %slope: f32, %acc: f32): %i = linalg.index 1 : index %j = linalg.index 2 : index %a = arith.index_cast %i : index to i32 %b = arith.index_cast %j : index to i32 %n = arith.subi %b, %a : i32 %f = arith.sitofp %n : i32 to f32 %far = arith.mulf %slope, %f : f32 %x = arith.addf %x0, %far : f32 %l = arith.cmpi sle, %b, %a : i32 %c = arith.subi %a, %c16 : i32 %d = arith.cmpi sgt, %b, %c : i32 %both = arith.andi %l, %d : i1 %z = arith.select %both, %x, %hidden : f32 linalg.yield %z : f32 } -> tensor<4x24x40xf32>
+  %max = linalg.generic {indexing_maps = [#ij, #i], iterator_types = #ppr} ins(%t : tensor<4x24x40xf32>) outs(%lr : tensor<4x24xf32>) {
+    ^bb0(%x: f32, %acc: f32): %0 = arith.maximumf %x, %acc : f32 linalg.yield %0 : f32 } -> tensor<4x24xf32>
+  %p = linalg.generic {indexing_maps = [#ij, #i, #ij], iterator_types = #ppp} ins(%t, %max : tensor<4x24x40xf32>, tensor<4x24xf32>) outs(%es : tensor<4x24x40xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.subf %x, %y : f32 %1 = math.exp %0 : f32 linalg.yield %1 : f32 } -> tensor<4x24x40xf32>
+  %sum = linalg.generic {indexing_maps = [#ij, #i], iterator_types = #ppr} ins(%p : tensor<4x24x40xf32>) outs(%zr : tensor<4x24xf32>) {
+    ^bb0(%x: f32, %acc: f32): %0 = arith.addf %acc, %x : f32 linalg.yield %0 : f32 } -> tensor<4x24xf32>
+  %w = linalg.generic {indexing_maps = [#ij, #i, #ij], iterator_types = #ppp} ins(%p, %sum : tensor<4x24x40xf32>, tensor<4x24xf32>) outs(%es : tensor<4x24x40xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.divf %x, %y : f32 linalg.yield %0 : f32 } -> tensor<4x24x40xf32>
+  %r = linalg.generic {indexing_maps = [#w, #v, #o], iterator_types = #pppr} ins(%w, %v : tensor<4x24x40xf32>, tensor<4x40x16xf32>) outs(%zo : tensor<4x24x16xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.mulf %x, %y : f32 %1 = arith.addf %acc, %0 : f32 linalg.yield %1 : f32 } -> tensor<4x24x16xf32>
+  return %r : tensor<4x24x16xf32>
+}
+// Beside numbers for each key, which may hide all but those that the comparison hides, it is in the mask.
+// CHECK-LABEL: func.func @beside_keys(
+// CHECK: arith.select
+// CHECK: tilewright.attention {{.*}}mask(
+// CHECK-NOT: window
+func.func @beside_keys(%q: tensor<4x24x16xf32>, %k: tensor<4x40x16xf32>, %v: tensor<4x40x16xf32>, %slopes: tensor<40xf32>) -> tensor<4x24x16xf32> {
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %hidden = arith.constant -1.0e9 : f32
+  %c16 = arith.constant 16 : i32
+  %es = tensor.empty() : tensor<4x24x40xf32>
+  %er = tensor.empty() : tensor<4x24xf32>
+  %eo = tensor.empty() : tensor<4x24x16xf32>
+  %zs = linalg.fill ins(%zero : f32) outs(%es : tensor<4x24x40xf32>) -> tensor<4x24x40xf32>
+  %zr = linalg.fill ins(%zero : f32) outs(%er : tensor<4x24xf32>) -> tensor<4x24xf32>
+  %lr = linalg.fill ins(%low : f32) outs(%er : tensor<4x24xf32>) -> tensor<4x24xf32>
+  %zo = linalg.fill ins(%zero : f32) outs(%eo : tensor<4x24x16xf32>) -> tensor<4x24x16xf32>
+  %s = linalg.generic {indexing_maps = [#q, #k, #s], iterator_types = #pppr} ins(%q, %k : tensor<4x24x16xf32>, tensor<4x40x16xf32>) outs(%zs : tensor<4x24x40xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.mulf %x, %y : f32 %1 = arith.addf %acc, %0 : f32 linalg.yield %1 : f32 } -> tensor<4x24x40xf32>
+  %t = linalg.generic {indexing_maps = [#ij, affine_map<(h, i, j) -> (j)>, #ij], iterator_types = #ppp} ins(%s, %slopes : tensor<4x24x40xf32>, tensor<40xf32>) outs(%es : tensor<4x24x40xf32>) {
+    ^bb0(%x0: f32, %slope: f32, %acc: f32): %i = linalg.index 1 : index %j = linalg.index 2 : index %a = arith.index_cast %i : index to i32 %b = arith.index_cast %j : index to i32 %n = arith.subi %b, %a : i32 %f = arith.sitofp %n : i32 to f32 %far = arith.mulf %slope, %f : f32 %x = arith.addf %x0, %far : f32 %l = arith.cmpi sle, %b, %a : i32 %c = arith.subi %a, %c16 : i32 %d = arith.cmpi sgt, %b, %c : i32 %both = arith.andi %l, %d : i1 %z = arith.select %both, %x, %hidden : f32 linalg.yield %z : f32 } -> tensor<4x24x40xf32>
+  %max = linalg.generic {indexing_maps = [#ij, #i], iterator_types = #ppr} ins(%t : tensor<4x24x40xf32>) outs(%lr : tensor<4x24xf32>) {
+    ^bb0(%x: f32, %acc: f32): %0 = arith.maximumf %x, %acc : f32 linalg.yield %0 : f32 } -> tensor<4x24xf32>
+  %p = linalg.generic {indexing_maps = [#ij, #i, #ij], iterator_types = #ppp} ins(%t, %max : tensor<4x24x40xf32>, tensor<4x24xf32>) outs(%es : tensor<4x24x40xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.subf %x, %y : f32 %1 = math.exp %0 : f32 linalg.yield %1 : f32 } -> tensor<4x24x40xf32>
+  %sum = linalg.generic {indexing_maps = [#ij, #i], iterator_types = #ppr} ins(%p : tensor<4x24x40xf32>) outs(%zr : tensor<4x24xf32>) {
+    ^bb0(%x: f32, %acc: f32): %0 = arith.addf %acc, %x : f32 linalg.yield %0 : f32 } -> tensor<4x24xf32>
+  %w = linalg.generic {indexing_maps = [#ij, #i, #ij], iterator_types = #ppp} ins(%p, %sum : tensor<4x24x40xf32>, tensor<4x24xf32>) outs(%es : tensor<4x24x40xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.divf %x, %y : f32 linalg.yield %0 : f32 } -> tensor<4x24x40xf32>
+  %r = linalg.generic {indexing_maps = [#w, #v, #o], iterator_types = #pppr} ins(%w, %v : tensor<4x24x40xf32>, tensor<4x40x16xf32>) outs(%zo : tensor<4x24x16xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.mulf %x, %y : f32 %1 = arith.addf %acc, %0 : f32 linalg.yield %1 : f32 } -> tensor<4x24x16xf32>
+  return %r : tensor<4x24x16xf32>
+}
 // The last queries see no key: the average of all values.
 // CHECK-LABEL: func.func @last_sees_none(
 // CHECK: tilewright.attention {{.*}} mask(

@@ -94,6 +94,8 @@ REFERENCES = {
     "bert_padding": lambda q, k, v, m: plain(q, k, v, (1 - m)[:, None, None] * -10000),
     "torch_masked_fill": lambda q, k, v, m: filled(q, k, v, m[:, None, None] != 0, -1e9),
     "torch_masked_fill_bf16": lambda q, k, v, m: filled(q, k, v, m[:, None, None] != 0, -1e9),
+    "alibi_causal": lambda q, k, v, m: plain(q, k, v, m[:, None, None] * (np.arange(k.shape[-2]) - np.arange(q.shape[-2])[:, None]),
+                                             causal="top_left"),
     "llama_half": lambda q, k, v, m: heads_first(plain(q, repeated(k), repeated(v), m)),
     "llama_causal": lambda q, k, v: plain(q, repeated(k), repeated(v), causal="top_left"),
     "einsum_tokens_first": lambda q, k, v: heads_first(plain(heads_first(q), heads_first(k), heads_first(v))),

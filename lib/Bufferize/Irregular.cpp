@@ -16,6 +16,8 @@
 #include "Irregular.h"
 #include "IrregularWriter.h"
 
+#include "tilewright/Dialect/Combiners.h"
+
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 
 using namespace mlir;
@@ -211,6 +213,7 @@ void IrregularWriter::scan(ScanOp op) {
       }
       auto along = scf::ForOp::create(b, loc, index(op.getExclusive() ? 0 : 1), count,
                                       index(1), sum);
+      along->setAttr(kScanLoopAttr, b.getUnitAttr());
       {
         OpBuilder::InsertionGuard guard(b);
         b.setInsertionPointToStart(along.getBody());

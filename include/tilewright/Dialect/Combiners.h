@@ -19,6 +19,11 @@ namespace tilewright {
 /// Of results that are each combined by add, mul, min, max, … `unit` will do.
 inline constexpr llvm::StringLiteral kAssociativeAttr = "tilewright.associative";
 
+/// On an scf.for of a kernel: it is the loop of a tilewright.scan along its elements, with
+/// the running sum as its one iter_arg. The combiner is associative, so the elements may be
+/// combined in another grouping.
+inline constexpr llvm::StringLiteral kScanLoopAttr = "tilewright.scan_loop";
+
 } // namespace tilewright
 
 #endif

@@ -6,6 +6,7 @@
 // nothing else, and lines with what is before them, once each:
 //
 //   %s = scf.for %i … iter_args(%sum) { %n = load %x[%i]; %c = addf %sum, %n; store %c, %r[%i] }
+//       {tilewright.scan_loop}
 //   ->
 //   scf.for %i … step 16 iter_args(%before) {                 // the same in all lanes
 //     %v = vector.load %x[%i] : vector<16xf32>
@@ -13,8 +14,10 @@
 //     %c = addf %before, %d;  vector.store %c, %r[%i]
 //     %after = addf %before, last lane of %d }
 //
-// and as before in front of the first whole line and behind the last.
+// and as before in front of the first whole line and behind the last. Loops without the mark
+// may look the same, as the one of a reduction with a combiner that is not associative does.
 
+#include "tilewright/Dialect/Combiners.h"
 #include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Target/CPU/Passes.h"
 
@@ -96,7 +99,8 @@ static bool isAlong(scf::ForOp loop, ValueRange indices, MemRefType type) {
 }
 
 static std::optional<Scan> matchScan(scf::ForOp loop) {
-  if (loop.getNumResults() != 1 || getConstantIntValue(loop.getStep()) != 1)
+  if (!loop->hasAttr(kScanLoopAttr) || loop.getNumResults() != 1 ||
+      getConstantIntValue(loop.getStep()) != 1)
     return std::nullopt;
   Scan scan{loop};
   Type element = loop.getResult(0).getType();
@@ -183,6 +187,7 @@ Value LineScan::scanLine(Value line) {
 /// The loop as it was, from `from` to `to`.
 scf::ForOp LineScan::cloneFor(Value from, Value to, Value sum) {
   auto loop = cast<scf::ForOp>(b.clone(*scan.loop));
+  loop->removeAttr(kScanLoopAttr);
   loop.setLowerBound(from);
   loop.setUpperBound(to);
   loop.getInitArgsMutable()[0].set(sum);

@@ -30,7 +30,7 @@ func.func private @Running(%x: memref<8x?x1xf32>, %r: memref<8x?x1xf32>, %row: i
     %c = arith.subf %sum, %v : f32
     memref.store %c, %r[%row, %at, %c0] : memref<8x?x1xf32>
     scf.yield %c : f32
-  }
+  } {tilewright.scan_loop}
   return
 }
 
@@ -48,7 +48,7 @@ func.func private @Exclusive(%x: memref<?xi64>, %r: memref<?xi64>, %n: index, %s
     %c = arith.addi %sum, %v : i64
     memref.store %sum, %r[%i] : memref<?xi64>
     scf.yield %c : i64
-  }
+  } {tilewright.scan_loop}
   return
 }
 
@@ -62,7 +62,7 @@ func.func private @Apart(%x: memref<?x4xf32>, %r: memref<?xf32>, %n: index, %s: 
     %v = memref.load %x[%i, %c0] : memref<?x4xf32>
     %c = arith.addf %sum, %v : f32
     scf.yield %c : f32
-  }
+  } {tilewright.scan_loop}
   memref.store %z, %r[%c0] : memref<?xf32>
   %y = scf.for %i = %c0 to %n step %c1 iter_args(%sum = %s) -> (f32) {
     %back = arith.subi %n, %i : index
@@ -70,6 +70,22 @@ func.func private @Apart(%x: memref<?x4xf32>, %r: memref<?xf32>, %n: index, %s: 
     %c = arith.addf %sum, %v : f32
     memref.store %c, %r[%back] : memref<?xf32>
     scf.yield %c : f32
-  }
+  } {tilewright.scan_loop}
   return
+}
+
+// A reduction with a combiner that is not associative has a loop of the same form.
+// CHECK-LABEL: @Sequential
+// CHECK-NOT: vector
+func.func private @Sequential(%x: memref<?xi32>, %n: index, %s: i32) -> i32 attributes {tilewright.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : i32
+  %z = scf.for %i = %c0 to %n step %c1 iter_args(%sum = %s) -> (i32) {
+    %v = memref.load %x[%i] : memref<?xi32>
+    %m = arith.muli %sum, %c3 : i32
+    %c = arith.addi %m, %v : i32
+    scf.yield %c : i32
+  }
+  return %z : i32
 }

@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // One order of loops for equal computations: parallel loops as the first
-// result has its dims, then reduction loops as the operands have them.
+// result has its dims, then reduction loops as the operands have them. Where
+// the order of terms may matter, reduction loops stay in theirs.
 //
 //   maps = [(i,j,k)->(j,i), (i,j,k)->(i,k), (i,j,k)->(k,j)]  // k, j -> result
 // becomes
 //   maps = [(m,n,k)->(k,n), (m,n,k)->(n,m), (m,n,k)->(m,k)] …
 
+#include "tilewright/Analysis/Reductions.h"
 #include "tilewright/Dialect/Combiners.h"
 #include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Normalize/Normalize.h"
@@ -36,8 +38,10 @@ static SmallVector<unsigned> canonicalOrder(linalg::GenericOp op) {
     addLoopsOf(init, utils::IteratorType::parallel);
   for (OpOperand *input : op.getDpsInputOperands())
     addLoopsOf(*input, utils::IteratorType::parallel);
-  for (OpOperand *input : op.getDpsInputOperands())
-    addLoopsOf(*input, utils::IteratorType::reduction);
+  if (op->hasAttr(kAssociativeAttr) ||
+      !isSequentialReduction(cast<linalg::LinalgOp>(op.getOperation())))
+    for (OpOperand *input : op.getDpsInputOperands())
+      addLoopsOf(*input, utils::IteratorType::reduction);
   for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
     order.insert(loop);
   return order.takeVector();

@@ -4,6 +4,10 @@
 // CHECK-DAG: #[[$NM:.*]] = affine_map<(d0, d1, d2) -> (d2, d1)>
 // CHECK-DAG: #[[$MK:.*]] = affine_map<(d0, d1, d2) -> (d0, d1)>
 
+// CHECK-DAG: #[[$LK:.*]] = affine_map<(d0, d1) -> (d1, d0)>
+// CHECK-DAG: #[[$KL:.*]] = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK-DAG: #[[$NONE:.*]] = affine_map<(d0, d1) -> ()>
+
 // CHECK-LABEL: func @ParallelLoopsFollowTheResult
 // CHECK: linalg.generic {indexing_maps = [#[[$KN]], #[[$NM]], #[[$MK]]], iterator_types = ["parallel", "parallel", "reduction"]}
 // CHECK-SAME: block = [16, 64, 32]
@@ -20,3 +24,32 @@ func.func @ParallelLoopsFollowTheResult(%a: tensor<8x8xf32>, %b: tensor<8x8xf32>
   return %r : tensor<8x8xf32>
 }
 
+
+// Terms are combined in the order of the loops, where the combiner is not known to be associative.
+// CHECK-LABEL: func @SequentialReductionLoopsStay
+// CHECK: linalg.generic {indexing_maps = [#[[$LK]], #[[$NONE]]],
+func.func @SequentialReductionLoopsStay(%x: tensor<3x4xi32>, %a: tensor<i32>) -> tensor<i32> {
+  %c3 = arith.constant 3 : i32
+  %r = linalg.generic {indexing_maps = [affine_map<(k, l) -> (l, k)>, affine_map<(k, l) -> ()>], iterator_types = ["reduction", "reduction"]}
+    ins(%x : tensor<3x4xi32>) outs(%a : tensor<i32>) {
+  ^bb0(%v: i32, %o: i32):
+    %m = arith.muli %o, %c3 : i32
+    %s = arith.addi %m, %v : i32
+    linalg.yield %s : i32
+  } -> tensor<i32>
+  return %r : tensor<i32>
+}
+
+// CHECK-LABEL: func @AssociativeReductionLoopsFollowTheInput
+// CHECK: linalg.generic {indexing_maps = [#[[$KL]], #[[$NONE]]],
+func.func @AssociativeReductionLoopsFollowTheInput(%x: tensor<3x4xi32>, %a: tensor<i32>) -> tensor<i32> {
+  %r = linalg.generic {indexing_maps = [affine_map<(k, l) -> (l, k)>, affine_map<(k, l) -> ()>], iterator_types = ["reduction", "reduction"]}
+    ins(%x : tensor<3x4xi32>) outs(%a : tensor<i32>) attrs = {tilewright.associative = [-1 : i32]} {
+  ^bb0(%v: i32, %o: i32):
+    %m = arith.muli %o, %v : i32
+    %n = arith.addi %m, %o : i32
+    %s = arith.addi %n, %v : i32
+    linalg.yield %s : i32
+  } -> tensor<i32>
+  return %r : tensor<i32>
+}

@@ -23,14 +23,15 @@ namespace tilewright {
 using namespace mlir;
 using namespace tilewright;
 
-/// Whether `op` makes an index of an integer of more than 32 bits.
+/// Whether `op` makes an index of an integer that may need more bits than 32 with a sign.
 static bool narrows(Operation *op) {
   if (!isa<arith::IndexCastOp, arith::IndexCastUIOp, index::CastSOp,
            index::CastUOp>(op) ||
       !op->getResult(0).getType().isIndex())
     return false;
   auto type = dyn_cast<IntegerType>(op->getOperand(0).getType());
-  return type && type.getWidth() > 32;
+  bool isSigned = isa<arith::IndexCastOp, index::CastSOp>(op);
+  return type && type.getWidth() > (isSigned ? 32 : 31);
 }
 
 void tilewright::clampIndexCasts(ModuleOp program) {

@@ -332,5 +332,6 @@ void tilewright::registerSpecializePasses() {
 
 void tilewright::populateSpecializePipeline(OpPassManager &pm) {
   pm.addPass(createSpecializePass());
+  pm.addPass(createWidenIndicesPass());
   pm.addPass(createClampIndexCastsPass());
 }

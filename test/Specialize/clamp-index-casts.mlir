@@ -50,4 +50,19 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", 
     } -> tensor<4xf32>
     return %r : tensor<4xf32>
   }
+
+  // 32 bits without a sign need 33 with one.
+  // CHECK-LABEL: @unsigned
+  // CHECK: %[[A:.*]] = arith.minui %{{.*}}, %{{.*}} : i32
+  // CHECK: arith.index_castui %[[A]] : i32 to index
+  func.func private @unsigned(%table: tensor<5xf32>, %rows: tensor<4xi32>, %out: tensor<4xf32>) -> tensor<4xf32> attributes {tilewright.kernel} {
+    %r = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel"]}
+        ins(%rows : tensor<4xi32>) outs(%out : tensor<4xf32>) {
+    ^bb0(%row: i32, %o: f32):
+      %i = arith.index_castui %row : i32 to index
+      %x = tensor.extract %table[%i] : tensor<5xf32>
+      linalg.yield %x : f32
+    } -> tensor<4xf32>
+    return %r : tensor<4xf32>
+  }
 }

@@ -38,6 +38,17 @@ def SpecializePass : Pass<"tilewright-specialize", "::mlir::ModuleOp"> {
   }];
 }
 
+def WidenIndicesPass : Pass<"tilewright-widen-indices", "::mlir::ModuleOp"> {
+  let summary = "compute indices that bodies use as numbers in 64 bits where 32 are too few";
+  let description = [{
+    `index` has 64 bits on CPUs and in the reference program, 32 in most kernels of GPUs.
+    Where a body compares indices or makes integers of them, and the ranges of its loops,
+    constants and casts say that a value may need more bits than 32, that value is computed
+    as an i64. Coordinates of tensors stay indices, which their sizes fit.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def ClampIndexCastsPass : Pass<"tilewright-clamp-index-casts", "::mlir::ModuleOp"> {
   let summary = "keep casts of wide integers to 32-bit indices in their order";
   let description = [{

@@ -41,6 +41,10 @@ llvm::LogicalResult addRowVariants(mlir::ModuleOp program);
 /// need them gets them itself.
 void addWideVariants(mlir::ModuleOp program);
 
+/// In kernels whose indices have 32 bits, bodies compute indices in 64 that they use as
+/// numbers and that may not fit.
+void widenIndices(mlir::ModuleOp program);
+
 /// In kernels whose indices have 32 bits, casts of wider integers to `index` give the
 /// nearest number that those have.
 void clampIndexCasts(mlir::ModuleOp program);

@@ -125,9 +125,12 @@ static OpFoldResult areDisjoint(OpBuilder &b, Location loc,
                             getConstantIntValue(offsets[1]));
     auto steps = std::pair(getConstantIntValue(first.getMixedStrides()[dim]),
                            getConstantIntValue(second.getMixedStrides()[dim]));
-    if (starts.first && starts.second && steps.first && steps.second &&
-        (*starts.first - *starts.second) %
-            std::gcd(*steps.first, *steps.second))
+    if (!starts.first || !starts.second || !steps.first || !steps.second)
+      continue;
+    int64_t apart = *starts.first - *starts.second;
+    int64_t step = std::gcd(*steps.first, *steps.second);
+    // Steps of 0 and 0 stay where they start.
+    if (step ? apart % step : apart)
       result = b.getBoolAttr(true);
   }
   return result;

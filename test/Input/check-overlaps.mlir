@@ -58,3 +58,14 @@ func.func @SortedInPlace(%x: memref<6x8xf32>) {
   tilewright.sort ins(%x : memref<6x8xf32>) outs(%x : memref<6x8xf32>) {dim = 1 : i64}
   return
 }
+
+// Views of one element each, which are not the same.
+// CHECK-LABEL: @StepsOfNothing
+// CHECK-NOT: cf.assert
+// CHECK: return
+func.func @StepsOfNothing(%x: memref<16xf32>) {
+  %a = memref.subview %x[0] [4] [0] : memref<16xf32> to memref<4xf32, strided<[0]>>
+  %b = memref.subview %x[1] [4] [0] : memref<16xf32> to memref<4xf32, strided<[0], offset: 1>>
+  linalg.exp ins(%a : memref<4xf32, strided<[0]>>) outs(%b : memref<4xf32, strided<[0], offset: 1>>)
+  return
+}

@@ -10,6 +10,7 @@
 //   %r = linalg.generic ins(%s) { exp }      =>        { addf; exp }
 
 #include "tilewright/Dialect/GreedyRewrite.h"
+#include "tilewright/Dialect/MergeEqualValues.h"
 #include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Dispatch/Dispatch.h"
 
@@ -132,6 +133,7 @@ struct FuseElementwisePass
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     linalg::populateElementwiseOpsFusionPatterns(patterns, shouldMerge);
+    populateMergeEqualValuesPatterns(patterns);
     linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
     if (failed(applyPatternsBounded(getOperation(), std::move(patterns),
                                     "dispatch", "merging of elementwise ops")))

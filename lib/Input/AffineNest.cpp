@@ -61,15 +61,27 @@ std::optional<NestRefusal> NestRaiser::checkOps() {
 /// `value` as a sum of loops and of values from outside of the nest.
 std::optional<AffineExpr> NestRaiser::exprOf(Value value,
                                              SmallVectorImpl<Value> &operands) {
+  DenseMap<Value, AffineExpr> known;
+  return exprOf(value, operands, known);
+}
+
+/// The same; `known` has the expressions of values that were met before.
+std::optional<AffineExpr> NestRaiser::exprOf(Value value, SmallVectorImpl<Value> &operands,
+                                             DenseMap<Value, AffineExpr> &known) {
   if (std::optional<int64_t> constant = getConstantIntValue(value))
     return b.getAffineConstantExpr(*constant);
+  if (AffineExpr before = known.lookup(value))
+    return before;
   Operation *op = value.getDefiningOp();
   auto both = [&](auto combine) -> std::optional<AffineExpr> {
-    std::optional<AffineExpr> left = exprOf(op->getOperand(0), operands),
-                              right = exprOf(op->getOperand(1), operands);
-    if (!left || !right)
+    std::optional<AffineExpr> left = exprOf(op->getOperand(0), operands, known);
+    if (!left)
       return std::nullopt;
-    return combine(*left, *right);
+    std::optional<AffineExpr> right = exprOf(op->getOperand(1), operands, known);
+    if (!right)
+      return std::nullopt;
+    // A sum of operands, however often they are met.
+    return known[value] = simplifyAffineExpr(combine(*left, *right), operands.size(), 0);
   };
   if (isa_and_nonnull<arith::AddIOp>(op))
     return both([](AffineExpr x, AffineExpr y) { return x + y; });
@@ -78,6 +90,7 @@ std::optional<AffineExpr> NestRaiser::exprOf(Value value,
   if (isa_and_nonnull<arith::MulIOp>(op) && (getConstantIntValue(op->getOperand(0)) ||
                                              getConstantIntValue(op->getOperand(1))))
     return both([](AffineExpr x, AffineExpr y) { return x * y; });
+  Value met = value;
   if (!affine::isValidDim(value)) {
     if (!value.getType().isIndex() ||
         nest->isAncestor(value.getParentRegion()->getParentOp()))
@@ -85,7 +98,7 @@ std::optional<AffineExpr> NestRaiser::exprOf(Value value,
     value = standInFor(value);
   }
   operands.push_back(value);
-  return b.getAffineDimExpr(operands.size() - 1);
+  return known[met] = b.getAffineDimExpr(operands.size() - 1);
 }
 
 /// Affine forms have sizes and loops of their own kind only. A value from a loop of the

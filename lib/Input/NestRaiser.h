@@ -58,6 +58,9 @@ private:
   std::optional<NestRefusal> toAffine();
   std::optional<mlir::AffineExpr> exprOf(mlir::Value value,
                                          llvm::SmallVectorImpl<mlir::Value> &operands);
+  std::optional<mlir::AffineExpr>
+  exprOf(mlir::Value value, llvm::SmallVectorImpl<mlir::Value> &operands,
+         llvm::DenseMap<mlir::Value, mlir::AffineExpr> &known);
   std::optional<NestRefusal> setTrips(llvm::ArrayRef<mlir::affine::AffineForOp> loops);
   std::optional<NestRefusal> keepCarried();
   mlir::Value standInFor(mlir::Value value);

@@ -154,8 +154,12 @@ static Group loopsOver(linalg::GenericOp op, OpOperand &operand, int64_t first,
 }
 
 /// Whether everything that reads dims `first` … of `value`, and would be in a kernel with
-/// what computes it, can be collapsed.
-static bool readersFollow(Value value, int64_t first, size_t count) {
+/// what computes it, can be collapsed. `seen` has the (value, first) that were asked for
+/// before: those of a diamond's two paths are.
+static bool readersFollow(Value value, int64_t first, size_t count,
+                          llvm::SmallDenseSet<std::pair<Value, int64_t>> &seen) {
+  if (!seen.insert({value, first}).second)
+    return true;
   for (OpOperand &use : value.getUses()) {
     // Of kernels behind a view of it, or of their own.
     if (isa<func::ReturnOp, tensor::DimOp, tensor::ExpandShapeOp,
@@ -172,7 +176,7 @@ static bool readersFollow(Value value, int64_t first, size_t count) {
     for (OpResult result : reader->getResults()) {
       AffineMap map = reader.getIndexingMapMatchingResult(result);
       int64_t position = *positionIn(map, loops);
-      if (position >= 0 && !readersFollow(result, position, count))
+      if (position >= 0 && !readersFollow(result, position, count, seen))
         return false;
     }
   }
@@ -187,8 +191,9 @@ static SmallVector<Group> groupsOf(linalg::GenericOp op) {
       return false;
     AffineMap map = op.getIndexingMapMatchingResult(op->getResult(0));
     int64_t position = *positionIn(map, group);
+    llvm::SmallDenseSet<std::pair<Value, int64_t>> seen;
     return position < 0 ||
-           readersFollow(op->getResult(0), position, group.size());
+           readersFollow(op->getResult(0), position, group.size(), seen);
   };
   for (int64_t loop = 0; loop < op.getNumLoops();) {
     Group group{loop}, best;

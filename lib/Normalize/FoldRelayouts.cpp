@@ -14,6 +14,7 @@
 #include "Capture.h"
 #include "tilewright/Dialect/FoldCasts.h"
 #include "tilewright/Dialect/GreedyRewrite.h"
+#include "tilewright/Dialect/MergeEqualValues.h"
 #include "tilewright/Dialect/Windows.h"
 #include "tilewright/Normalize/Normalize.h"
 
@@ -273,6 +274,7 @@ static LogicalResult foldIntoReaders(func::FuncOp func) {
   MLIRContext *context = func.getContext();
   RewritePatternSet patterns(context);
   linalg::populateElementwiseOpsFusionPatterns(patterns, readsThroughRelayout);
+  populateMergeEqualValuesPatterns(patterns);
   linalg::populateMoveInitOperandsToInputPattern(patterns);
   patterns.add<CaptureScalarInputs, SliceBeforeRelayout>(context);
   patterns.add<FillRelaidOut>(context, /*benefit=*/2); // before upstream captures the number

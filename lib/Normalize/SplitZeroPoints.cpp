@@ -71,7 +71,7 @@ static bool isFixed(Product &product, Value value, SetVector<Operation *> &slice
            });
   }
   Operation *inner = value.getDefiningOp();
-  if (!inner || inner->getBlock() != op.getBody())
+  if (!inner || inner->getBlock() != op.getBody() || slice.contains(inner))
     return true;
   if (!isa<arith::ArithDialect>(inner->getDialect()) ||
       !llvm::all_of(inner->getOperands(),

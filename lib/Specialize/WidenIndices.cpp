@@ -171,10 +171,7 @@ void tilewright::widenIndices(ModuleOp program) {
   if (!target)
     return;
   for (auto kernel : program.getOps<func::FuncOp>()) {
-    if (!isKernel(kernel) || kernel.isExternal())
-      continue;
-    auto bits = kernel->getAttrOfType<IntegerAttr>(kIndexBitsAttr);
-    if ((bits ? bits.getInt() : target.getFact("index_bits", 32)) != 32)
+    if (!isKernel(kernel) || kernel.isExternal() || getIndexBits(kernel) != 32)
       continue;
     kernel.walk([](linalg::LinalgOp op) { BodyWidener(op).run(); });
   }

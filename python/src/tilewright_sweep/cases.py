@@ -13,7 +13,7 @@ import os
 import pathlib
 import time
 
-from tilewright_sweep import journal
+from tilewright_sweep import executors, journal
 
 #: Each process has a context of its own, with memory on the device.
 MOST = 12
@@ -62,7 +62,7 @@ def run(session, listed, result, processes=None):
 
     with concurrent.futures.ThreadPoolExecutor(len(files) or 1) as pool:
         try:
-            codes = list(pool.map(one, files))
+            codes = [future.result() for future in executors.completed([pool.submit(one, path) for path in files])]
         except BaseException:
             session.stop()  # the threads wait for their runners, and the pool for them
             raise

@@ -39,6 +39,14 @@ class _Waiting(concurrent.futures.ThreadPoolExecutor):
             job.cancel()
 
 
+def completed(futures):
+    """Each when it is done. Python sees an interrupt that comes right before a wait only behind it, so none is long."""
+    left = set(futures)
+    while left:
+        done, left = concurrent.futures.wait(left, timeout=1, return_when=concurrent.futures.FIRST_COMPLETED)
+        yield from done
+
+
 def give(executor, tasks, over, what):
     """Runs tasks, {name: (function, arguments)}, and calls over(name, result) for each; those that were lost with their
     process are given again, up to three times. The names of those that were lost every time. Those that wait are
@@ -49,7 +57,7 @@ def give(executor, tasks, over, what):
         try:
             for name, (function, arguments) in left.items():
                 running[executor.submit(function, *arguments)] = name
-            for future in concurrent.futures.as_completed(running):
+            for future in completed(running):
                 name = running[future]
                 try:
                     result = future.result()

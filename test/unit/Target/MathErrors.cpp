@@ -308,6 +308,9 @@ products with its reciprocal and one correction there (0.5 + 2^-22 units, where 
 becomes f16 or bf16; other quotients that become these, and those of what is made of an exponential, are `div.full.f32` (2 units). All others are correctly rounded.
 `rsqrt` of f32 is `rsqrt.approx` (2.2 units).
 
+The bounds take it that a multiply-add is rounded once, which Vulkan does not promise. Mesa's lavapipe rounds it twice: `sin`, `cos` and `tan` of more than some
+tens, and `pow`, exceed the bounds there.
+
 On AVX-512, GELU, 0.5 x (1 + erf(x / sqrt 2)) or its approximation by `tanh`, is one function of f32: its error is at most 2^-23 |x|, less than that of the ops it is made of, and from x = -3
 on at most 12 units in the last place (`TargetTests --gtest_filter='Gelu*'`).
 

@@ -18,7 +18,8 @@
 // CHECK: @alibi({{.*}}): 1 kernel{{$}}
 // CHECK: @distance({{.*}}): 1 kernel{{$}}
 // CHECK: @curves({{.*}}): 2 kernels{{$}}
-// CHECK: @lengths({{.*}}): 2 kernels{{$}}
+// CHECK: @lengths({{.*}}): 1 kernel{{$}}
+// CHECK: @pages({{.*}}): 2 kernels{{$}}
 // GPU: @padding({{.*}}): 1 kernel{{$}}
 // CPU: @padding({{.*}}): 2 kernels{{$}}
 
@@ -92,8 +93,8 @@ func.func @curves(%q: tensor<4x96x64xf16>, %k: tensor<4x80x64xf16>, %v: tensor<4
   return %r : tensor<4x96x64xf16>
 }
 
-// CHECK: lengths_attention_0: 1 op
-// CHECK: the mask is not computed beside the scores: keys end at lengths
+// CHECK: lengths_attention_0: 2 ops in one kernel
+// CHECK: the mask is computed beside the scores, and never written: 1 block
 func.func @lengths(%q: tensor<4x96x64xf16>, %k: tensor<4x80x64xf16>, %v: tensor<4x80x64xf16>, %n: tensor<4xi32>) -> tensor<4x96x64xf16> {
   %me = tensor.empty() : tensor<4x96x80xf32>
   %m = linalg.generic {indexing_maps = [#hij], iterator_types = ["parallel", "parallel", "parallel"]}
@@ -110,6 +111,28 @@ func.func @lengths(%q: tensor<4x96x64xf16>, %k: tensor<4x80x64xf16>, %v: tensor<
   %r = tilewright.attention ins(%q, %k, %v : tensor<4x96x64xf16>, tensor<4x80x64xf16>, tensor<4x80x64xf16>) mask(%m : tensor<4x96x80xf32>)
       lengths(%n : tensor<4xi32>) outs(%e : tensor<4x96x64xf16>)
       {indexing_maps = [#query, #key, #value, #mask, affine_map<(h, i, j, d, e) -> (h)>, #out]} -> tensor<4x96x64xf16>
+  return %r : tensor<4x96x64xf16>
+}
+
+// CHECK: pages_attention_0: 1 op
+// CHECK: the mask is not computed beside the scores: keys lie in pages
+func.func @pages(%q: tensor<4x96x64xf16>, %k: tensor<?x16x64xf16>, %v: tensor<?x16x64xf16>, %t: tensor<4x5xi32>, %n: tensor<4xi32>) -> tensor<4x96x64xf16> {
+  %me = tensor.empty() : tensor<4x96x80xf32>
+  %m = linalg.generic {indexing_maps = [#hij], iterator_types = ["parallel", "parallel", "parallel"]}
+      outs(%me : tensor<4x96x80xf32>) {
+  ^bb0(%o: f32):
+    %i = linalg.index 1 : index
+    %j = linalg.index 2 : index
+    %d = arith.subi %j, %i : index
+    %c = arith.index_cast %d : index to i32
+    %f = arith.sitofp %c : i32 to f32
+    linalg.yield %f : f32
+  } -> tensor<4x96x80xf32>
+  %e = tensor.empty() : tensor<4x96x64xf16>
+  %r = tilewright.attention ins(%q, %k, %v : tensor<4x96x64xf16>, tensor<?x16x64xf16>, tensor<?x16x64xf16>) mask(%m : tensor<4x96x80xf32>)
+      table(%t : tensor<4x5xi32>) lengths(%n : tensor<4xi32>) outs(%e : tensor<4x96x64xf16>)
+      {indexing_maps = [#query, affine_map<(h, i, j, d, e) -> (j floordiv 16, j mod 16, d)>, affine_map<(h, i, j, d, e) -> (j floordiv 16, j mod 16, e)>, #mask,
+       affine_map<(h, i, j, d, e) -> (h, j floordiv 16)>, affine_map<(h, i, j, d, e) -> (h)>, #out]} -> tensor<4x96x64xf16>
   return %r : tensor<4x96x64xf16>
 }
 

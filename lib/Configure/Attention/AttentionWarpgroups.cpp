@@ -209,7 +209,7 @@ static bool isReadByElement(AttentionOp op, Value tensor, AffineMap map) {
   if (!type || type.getRank() == 0)
     return false;
   if (op.getLengths())
-    return true;
+    return map.isFunctionOfDim(op.getKeyLoop());
   unsigned last = type.getRank() - 1;
   if (map.getDimPosition(last) != op.getKeyLoop())
     return map.isFunctionOfDim(op.getKeyLoop());

@@ -183,9 +183,8 @@ OrRefusal<std::string> tilewright::mayComputeMask(AttentionOp op, linalg::Generi
   auto fail = [](const Refusal &why) {
     return why.after("the mask is not computed beside the scores: ");
   };
-  if (op.getLengths() || op.getTable())
-    return fail(refuse(Refused::Layout,
-                       op.getTable() ? "keys lie in pages" : "keys end at lengths"));
+  if (op.getTable())
+    return fail(refuse(Refused::Layout, "keys lie in pages"));
   if (Refusal why = checkForm(op, producer))
     return fail(why);
   for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)

@@ -10,6 +10,7 @@ import numpy as np
 
 from data import BF16, F16, F32, I1, choice, uniform
 from families.attention import Case, by_warpgroups, sizes
+from families.attention_pages import Pages
 from families.panels import TILES
 
 
@@ -67,8 +68,25 @@ THIRDS = Mask(I1, "hij", [], ["%a = arith.addi %at_i, %at_j : index", "%b = arit
 # Heads that share keys have their own slopes.
 GROUPS = Mask(F32, "gij", [(F32, "g", uniform(0, 0.05))], ALIBI.lines, lambda at, slope: slope * (at["j"] - at["i"]))
 
+# Sequences have theirs.
+SEQUENCES = Mask(F32, "bij", [(F32, "b", uniform(0, 0.05))], ALIBI.lines, ALIBI.numpy)
+
+
+def up_to_lengths():
+    """Keys end at a length of each sequence."""
+    def case(element, label, b, i, j, depth, lengths, mask, **named):
+        return Pages(element, label, {"b": b, "h": 2, "g": 1, "i": i, "j": j, "D": depth}, lengths, page=0, mask=(mask.element, mask.dims),
+                     computed=mask, family="attention_masks", targets=("cuda", "cpu", "cpu-reference"), **named)
+    for element in (F16, F32):
+        yield case(element, "lengths_alibi", 4, 20, 70, 32, [0, 1, 33, 70], SEQUENCES, lse=True)
+        yield case(element, "lengths_near", 3, 40, 70, 32, [5, 64, 70], NEAR, causal="bottom_right")
+    yield case(F16, "lengths_many_alibi", 4, 130, 300, 64, [0, 5, 130, 300], SEQUENCES, causal="bottom_right", lse=True)
+    yield case(F16, "lengths_many_near", 3, 70, 300, 64, [1, 128, 200], NEAR)
+    yield case(F16, "lengths_many_filled", 3, 130, 280, 128, [5, 128, 280], FILLED)
+
 
 def cases():
+    yield from up_to_lengths()
     lengths = ({"i": 1, "j": 1}, {"i": 70, "j": 130, "h": 1}, {"i": 3, "j": 0}, {"i": 0, "j": 5}, {"h": 0})
 
     def case(element, label, dims, mask, *more, **named):

@@ -22,15 +22,16 @@ def spread(fill):
 
 class Pages:
     """Over sequences b, heads h of keys, g of queries for each; `page` keys a page, p pages, at most m of a sequence. Without
-    `page`, keys are j for each sequence. `layout`: the order of page, slot, head in a pool. `mask`: its type and dims. `transposed`:
+    `page`, keys are j for each sequence. `computed`: what computes the mask, families/attention_masks.py. `layout`: the order of page, slot, head in a pool. `mask`: its type and dims. `transposed`:
     keys lie side by side. `pinned`: a lowering config, as on the op."""
 
     def __init__(self, element, label, dims, lengths, page=16, dynamic=False, layout="psh", tokens_first=False, causal=None,
                  window=None, lse=False, index=I32, data=uniform(-2, 2), values=uniform(0.25, 2), exact=False, known="hgi",
-                 wild=False, targets=(), softcap=0, more=(), mask=None, transposed=False, pinned=""):
+                 wild=False, targets=(), softcap=0, more=(), mask=None, transposed=False, pinned="", computed=None,
+                 family="attention_pages"):
         self.__dict__.update(locals())
         dims = {**dims, **({"S": page} if page else {}), **({"j": dims["m"] * page} if page and mask else {})}
-        f = self.f = Function("attention_pages", element.name, label, dims, dynamic, known=known, targets=targets)
+        f = self.f = Function(family, element.name, label, dims, dynamic, known=known, targets=targets)
         query = "bihgD" if tokens_first else "bhgiD"
         lse_dims = "bihg" if tokens_first else "bhgi"
         self.query, self.lse_dims = query, lse_dims
@@ -39,7 +40,7 @@ class Pages:
         if not page:
             assert layout == "psh"
         q, k, v = f.arg(element, query), f.arg(element, rows), f.arg(element, rows)
-        m = f.arg(*mask) if mask else None
+        m = None if not mask else computed.write(f) if computed else f.arg(*mask)
         t = f.arg(index, "bm") if page else None
         n = f.arg(index, "b") if lengths is not None else None
         loops = "b, h, g, i, j, d, e"
@@ -82,7 +83,9 @@ class Pages:
                 fills[1:3] = [self.unused(full, table, lengths, fill, number) for number, fill in enumerate(fills[1:3])]
         elif lengths is not None:
             fills[1:3] = [self.behind(full, lengths, fill, number) for number, fill in enumerate(fills[1:3])]
-        if self.mask:
+        if self.computed:
+            fills[3:3] = [fill for _, _, fill in self.computed.inputs]
+        elif self.mask:
             fills.insert(3, choice(0, 1) if self.mask[0] is I1 else uniform(-2, 2))
         if lengths is not None:
             fills.append(spread(lengths))
@@ -120,7 +123,12 @@ class Pages:
         k, v = (np.moveaxis(x, -1, 1) if self.transposed else x for x in (k, v))
         masks = [None] * q.shape[0]
         if self.mask:
-            seen = rest.pop(0)
+            if self.computed:
+                extents = {**dict(zip(self.query, q.shape)), "j": k.shape[1]}
+                inputs = len(self.computed.inputs)
+                seen, rest = self.computed.values(extents, rest[:inputs]), rest[inputs:]
+            else:
+                seen = rest.pop(0)
             seen = seen != 0 if self.mask[0] is I1 else seen
             shape = [seen.shape[self.mask[1].index(x)] if x in self.mask[1] else 1 for x in "bij"]
             masks = np.broadcast_to(seen.reshape(shape), (q.shape[0], *shape[1:]))

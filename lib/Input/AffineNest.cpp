@@ -26,6 +26,30 @@
 using namespace mlir;
 using namespace tilewright;
 
+/// Whether `op` is an integer division that each iteration of the nest does: others would also
+/// divide by what no iteration does.
+static bool dividesAlways(Operation *op, Operation *nest) {
+  if (!isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::CeilDivSIOp,
+           arith::CeilDivUIOp, arith::FloorDivSIOp>(op))
+    return false;
+  for (Operation *around = op->getParentOp(); nest->isAncestor(around);
+       around = around->getParentOp())
+    if (!isa<affine::AffineForOp, scf::ForOp>(around))
+      return false;
+  // As many iterations as loops of their own say.
+  return !nest
+              ->walk([&](Operation *loop) {
+                if (!isa<affine::AffineForOp, scf::ForOp>(loop))
+                  return WalkResult::advance();
+                bool isFixed = llvm::all_of(loop->getOperands(), [&](Value operand) {
+                  return !operand.getType().isIntOrIndex() || getConstantIntValue(operand) ||
+                         !nest->isAncestor(operand.getParentRegion()->getParentOp());
+                });
+                return isFixed ? WalkResult::advance() : WalkResult::interrupt();
+              })
+              .wasInterrupted();
+}
+
 /// Only loops, loads, stores and what is computed between them.
 std::optional<NestRefusal> NestRaiser::checkOps() {
   std::optional<NestRefusal> refusal;
@@ -49,10 +73,13 @@ std::optional<NestRefusal> NestRaiser::checkOps() {
         llvm::all_of(op->getResultTypes(), [](Type type) { return type.isIntOrFloat(); }))
       return WalkResult::advance();
     if (op->hasTrait<OpTrait::IsTerminator>() ||
-        (isPure(op) && op->getNumRegions() == 0 && op->getNumResults() == 1 &&
-         op->getResult(0).getType().isIntOrIndexOrFloat()))
+        ((isPure(op) || dividesAlways(op, nest)) && op->getNumRegions() == 0 &&
+         op->getNumResults() == 1 && op->getResult(0).getType().isIntOrIndexOrFloat()))
       return WalkResult::advance();
-    refusal = refuse(op, "is no load, store or arithmetic of scalars");
+    refusal = refuse(op, isMemoryEffectFree(op) && op->getNumRegions() == 0
+                             ? "divides by what may be 0, under a condition or in loops whose "
+                               "bounds other loops say"
+                             : "is no load, store or arithmetic of scalars");
     return WalkResult::interrupt();
   });
   return refusal;
@@ -126,6 +153,37 @@ void NestRaiser::dropStandIns() {
   standIns.clear();
 }
 
+/// Loops that count in integers count in indices, which are cast back.
+std::optional<NestRefusal> NestRaiser::countInIndices(scf::ForOp loop) {
+  Type type = loop.getInductionVar().getType();
+  if (type.isIndex())
+    return std::nullopt;
+  if (loop.getUnsignedCmp())
+    return refuse(loop, "counts in integers without a sign");
+  b.setInsertionPoint(nest);
+  for (OpOperand *bound : {&loop.getLowerBoundMutable(), &loop.getUpperBoundMutable(),
+                           &loop.getStepMutable()}) {
+    Value value = bound->get();
+    if (std::optional<int64_t> known = getConstantIntValue(value))
+      bound->set(arith::ConstantIndexOp::create(b, loop.getLoc(), *known));
+    else if (!nest->isAncestor(value.getParentRegion()->getParentOp()))
+      bound->set(arith::IndexCastOp::create(b, loop.getLoc(), b.getIndexType(), value));
+    else
+      return refuse(loop, "counts in integers as far as another loop says");
+  }
+  Value counter = loop.getInductionVar();
+  counter.setType(b.getIndexType());
+  b.setInsertionPointToStart(loop.getBody());
+  auto number = arith::IndexCastOp::create(b, loop.getLoc(), type, counter);
+  counter.replaceAllUsesExcept(number, number);
+  for (Operation *user : llvm::make_early_inc_range(number->getUsers()))
+    if (isa<arith::IndexCastOp>(user)) {
+      user->getResult(0).replaceAllUsesWith(counter);
+      user->erase();
+    }
+  return std::nullopt;
+}
+
 /// scf.for, memref.load and memref.store as those of affine; all loops from 0 by 1.
 std::optional<NestRefusal> NestRaiser::toAffine() {
   SmallVector<scf::ForOp> loops;
@@ -140,6 +198,9 @@ std::optional<NestRefusal> NestRaiser::toAffine() {
     }
     return AffineMap::get(operands.size(), 0, exprs, b.getContext());
   };
+  for (scf::ForOp loop : loops)
+    if (std::optional<NestRefusal> refusal = countInIndices(loop))
+      return refusal;
   for (scf::ForOp loop : loops) {
     SmallVector<Value> lowerOperands, upperOperands;
     AffineMap lower = mapOf(loop.getLowerBound(), lowerOperands),

@@ -55,6 +55,7 @@ private:
     return NestRefusal{op, reason.str(), other};
   }
   std::optional<NestRefusal> checkOps();
+  std::optional<NestRefusal> countInIndices(mlir::scf::ForOp loop);
   std::optional<NestRefusal> toAffine();
   std::optional<mlir::AffineExpr> exprOf(mlir::Value value,
                                          llvm::SmallVectorImpl<mlir::Value> &operands);

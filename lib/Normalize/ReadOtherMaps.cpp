@@ -13,7 +13,7 @@
 //
 // An op with a reduction reads an element several times: where the input has a loop for each dim
 // at most, as a flipped filter or an enlarged image, it is gathered once, by an op in front, and
-// indexed by loops.
+// indexed by loops. A constant that is added to loops is the offset of a slice.
 
 #include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Normalize/Normalize.h"
@@ -157,11 +157,70 @@ static linalg::GenericOp readInBody(RewriterBase &b, linalg::GenericOp op, OpOpe
   return made;
 }
 
+/// As many elements as dim `dim` of `tensor` has behind the first `offset`.
+static OpFoldResult sizeBehind(OpBuilder &b, Location loc, Value tensor, int64_t dim,
+                               int64_t offset) {
+  OpFoldResult size = tensor::getMixedSize(b, loc, tensor, dim);
+  if (std::optional<int64_t> known = getConstantIntValue(size))
+    return b.getIndexAttr(std::max<int64_t>(*known - offset, 0));
+  Value rest = arith::SubIOp::create(b, loc, cast<Value>(size),
+                                     arith::ConstantIndexOp::create(b, loc, offset));
+  return arith::MaxSIOp::create(b, loc, rest, arith::ConstantIndexOp::create(b, loc, 0))
+      .getResult();
+}
+
+/// Reads `operand` from the constants on that its map adds to loops.
+static void sliceAtOffsets(RewriterBase &b, linalg::GenericOp op, OpOperand &operand) {
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  if (map.getNumSymbols() || !isa<RankedTensorType>(operand.get().getType()))
+    return;
+  Location loc = op.getLoc();
+  b.setInsertionPoint(op);
+  SmallVector<AffineExpr> zeros(map.getNumDims(), b.getAffineConstantExpr(0)), results;
+  SmallVector<OpFoldResult> offsets, sizes = tensor::getMixedSizes(b, loc, operand.get());
+  bool changed = false;
+  for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
+    results.push_back(expr);
+    offsets.push_back(b.getIndexAttr(0));
+    if (isa<AffineConstantExpr>(expr) || !isSumOfLoops(expr))
+      continue;
+    int64_t offset = cast<AffineConstantExpr>(expr.replaceDims(zeros)).getValue();
+    if (!offset)
+      continue;
+    AffineExpr rest = simplifyAffineExpr(expr - offset, map.getNumDims(), 0);
+    // By a loop alone, exactly its elements are read.
+    if (auto loop = dyn_cast<AffineDimExpr>(rest)) {
+      auto extent = extentOf(op, loop.getPosition(), &operand);
+      if (!extent)
+        continue;
+      sizes[dim] = tensor::getMixedSize(b, loc, extent->first, extent->second);
+    } else {
+      sizes[dim] = sizeBehind(b, loc, operand.get(), dim, offset);
+    }
+    offsets.back() = b.getIndexAttr(offset);
+    results.back() = rest;
+    changed = true;
+  }
+  if (!changed)
+    return;
+  SmallVector<OpFoldResult> ones(sizes.size(), b.getIndexAttr(1));
+  Value slice =
+      tensor::ExtractSliceOp::create(b, loc, operand.get(), offsets, sizes, ones);
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  maps[operand.getOperandNumber()] =
+      AffineMap::get(map.getNumDims(), 0, results, op.getContext());
+  b.modifyOpInPlace(op, [&] {
+    operand.set(slice);
+    op.setIndexingMapsAttr(b.getAffineMapArrayAttr(maps));
+  });
+}
+
 linalg::GenericOp tilewright::readOtherMaps(RewriterBase &b, linalg::GenericOp op) {
   if (!op.hasPureTensorSemantics() || op->hasAttr(kConfigAttr))
     return op;
   for (unsigned number = op.getNumDpsInputs(); number-- > 0;) {
     OpOperand &operand = op->getOpOperand(number);
+    sliceAtOffsets(b, op, operand);
     AffineMap map = op.getMatchingIndexingMap(&operand);
     if (map.getNumSymbols() || !isa<RankedTensorType>(operand.get().getType()) ||
         llvm::all_of(map.getResults(), isSumOfLoops))

@@ -37,7 +37,9 @@
 #include "tilewright/Target/Reference/BoundErrors.h"
 #include "tilewright/Target/Reference/Passes.h"
 
+#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/PatternMatch.h"
@@ -52,12 +54,13 @@ namespace tilewright {
 using namespace mlir;
 using namespace tilewright;
 
-/// scf of host code as branches; what the bodies of linalg ops have stays.
+/// Loops of host code, of affine too, as branches; what the bodies of linalg ops have stays.
 static LogicalResult lowerHostLoops(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
+  populateAffineToStdConversionPatterns(patterns);
   populateSCFToControlFlowConversionPatterns(patterns);
   ConversionTarget target(*module.getContext());
-  target.addDynamicallyLegalDialect<scf::SCFDialect>([](Operation *op) {
+  target.addDynamicallyLegalDialect<affine::AffineDialect, scf::SCFDialect>([](Operation *op) {
     return op->getParentOfType<linalg::LinalgOp>() != nullptr;
   });
   target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });

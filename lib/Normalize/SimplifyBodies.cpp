@@ -12,10 +12,12 @@
 //   %i = arith.muli %a, %b : index
 //
 // Both sides are computed; an integer division of the side that is not taken
-// divides by one. Short loops of known bounds are unrolled. Arithmetic on floats
-// of 8 bits is done in f32 and rounded, and what a reduction subtracts from its
-// accumulator is added with the other sign.
+// divides by one. Ops with two results become ops with one (SingleResults.cpp).
+// Short loops of known bounds are unrolled. Arithmetic on floats of 8 bits is done
+// in f32 and rounded, and what a reduction subtracts from its accumulator is added
+// with the other sign.
 
+#include "SingleResults.h"
 #include "tilewright/Dialect/Float8.h"
 #include "tilewright/Normalize/Normalize.h"
 
@@ -244,7 +246,7 @@ bool tilewright::runsInBodies(OperationName name) {
 void tilewright::simplifyBody(RewriterBase &rewriter, linalg::GenericOp op) {
   unrollLoops(op);
   SmallVector<scf::IfOp> branches;
-  SmallVector<Operation *> narrow, indices;
+  SmallVector<Operation *> narrow, indices, several;
   op.getRegion().walk([&](Operation *inner) {
     if (auto branch = dyn_cast<scf::IfOp>(inner))
       branches.push_back(branch);
@@ -252,9 +254,13 @@ void tilewright::simplifyBody(RewriterBase &rewriter, linalg::GenericOp op) {
       indices.push_back(inner);
     if (isFloat8Arithmetic(inner))
       narrow.push_back(inner);
+    if (inner->getNumResults() > 1)
+      several.push_back(inner);
   });
   for (Operation *inner : indices)
     arithInsteadOfIndex(rewriter, inner);
+  for (Operation *inner : several)
+    splitResults(rewriter, inner);
   for (scf::IfOp branch : branches)
     selectInsteadOfBranch(rewriter, branch);
   // Of a reduction, what is carried from term to term would be rounded each

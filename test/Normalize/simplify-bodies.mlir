@@ -116,3 +116,28 @@ func.func @Polynomial(%x: tensor<8xf32>, %n: index) -> (tensor<8xf32>, tensor<8x
   } -> tensor<8xf32>
   return %r, %s, %t : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
 }
+
+// Ops of two results are ops of one each: products of twice the width, sums that are less than what was added to.
+// CHECK-LABEL: @TwoResults
+// CHECK: %[[X:.*]] = arith.extsi %[[A:.*]] : i32 to i64
+// CHECK: %[[Y:.*]] = arith.extsi %{{.*}} : i32 to i64
+// CHECK: %[[P:.*]] = arith.muli %[[X]], %[[Y]] : i64
+// CHECK: %[[S:.*]] = arith.shrui %[[P]], %{{.*}} : i64
+// CHECK: arith.trunci %[[S]] : i64 to i32
+// CHECK: %[[T:.*]] = arith.addi %[[A]], %{{.*}} : i32
+// CHECK: arith.cmpi ult, %[[T]], %[[A]] : i32
+// CHECK: math.sin
+// CHECK: math.cos
+// CHECK-NOT: extended
+func.func @TwoResults(%x: tensor<8xi32>, %y: tensor<8xf32>, %i: tensor<8xi32>, %c: tensor<8xi1>, %f: tensor<8xf32>) -> (tensor<8xi32>, tensor<8xi1>, tensor<8xf32>) {
+  %r:3 = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x, %y : tensor<8xi32>, tensor<8xf32>) outs(%i, %c, %f : tensor<8xi32>, tensor<8xi1>, tensor<8xf32>) {
+  ^bb0(%a: i32, %v: f32, %o: i32, %p: i1, %q: f32):
+    %low, %high = arith.mulsi_extended %a, %o : i32
+    %sum, %carry = arith.addui_extended %a, %o : i32, i1
+    %s, %t = math.sincos %v : f32
+    %u = arith.addf %s, %t : f32
+    linalg.yield %high, %carry, %u : i32, i1, f32
+  } -> (tensor<8xi32>, tensor<8xi1>, tensor<8xf32>)
+  return %r#0, %r#1, %r#2 : tensor<8xi32>, tensor<8xi1>, tensor<8xf32>
+}

@@ -118,6 +118,7 @@ LogicalResult Compilation::compileOracle(Job &job, const HostOptions &host,
   input.addNestedPass<func::FuncOp>(createSequenceParallelLoopsPass());
   input.addNestedPass<func::FuncOp>(createDefineShiftsPass());
   input.addNestedPass<func::FuncOp>(createConvertTosaPass());
+  input.addNestedPass<func::FuncOp>(createCropPadsPass());
   input.addNestedPass<func::FuncOp>(createDecomposeGathersPass());
   input.addNestedPass<func::FuncOp>(createDecomposeWinogradPass());
   input.addPass(createAliasArgumentsPass());

@@ -23,6 +23,7 @@ void tilewright::populateInputPipeline(OpPassManager &pm,
   func.addPass(createRaiseLoopsPass());
   func.addPass(createDefineShiftsPass());
   func.addPass(createConvertTosaPass());
+  func.addPass(createCropPadsPass());
   func.addPass(createDecomposeGathersPass());
   func.addPass(createDecomposeWinogradPass());
   func.addPass(createUnpackSubBytesPass());

@@ -61,6 +61,15 @@ def DefineShiftsPass : Pass<"tilewright-define-shifts", "::mlir::func::FuncOp"> 
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def CropPadsPass : Pass<"tilewright-crop-pads", "::mlir::func::FuncOp"> {
+  let summary = "Slices in front of pads of fewer than no elements";
+  let description = [{
+    A `tensor.pad` by -2 in front leaves out the first two elements of that dim. It becomes a
+    slice without them, which is padded at the other edges.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def DecomposeWinogradPass
     : Pass<"tilewright-decompose-winograd", "::mlir::func::FuncOp"> {
   let summary = "Say the transforms of Winograd convolutions by products";

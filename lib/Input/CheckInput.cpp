@@ -133,6 +133,19 @@ static LogicalResult checkAttributes(Operation *op) {
   return success();
 }
 
+/// Windows that run backwards have no form in memory that calls could check.
+static LogicalResult checkSteps(Operation *op) {
+  auto window = dyn_cast<OffsetSizeAndStrideOpInterface>(op);
+  if (!window)
+    return success();
+  for (int64_t step : window.getStaticStrides())
+    if (!ShapedType::isDynamic(step) && step < 0)
+      return op->emitOpError() << "has a step of " << step
+                               << ", and windows go forwards; read backwards in a linalg.generic, "
+                                  "by a map as affine_map<(i) -> (9 - i * 2)>";
+  return success();
+}
+
 /// Forms of our ops that the compiler makes, and whose operands it alone knows to fit.
 static LogicalResult checkForm(Operation *op) {
   if (isa<GemmOp>(op))
@@ -176,8 +189,9 @@ LogicalResult tilewright::checkInput(ModuleOp module) {
       result = failure();
   }
   if (module->walk([](Operation *op) {
-        return failed(checkAttributes(op)) || failed(checkForm(op)) ? WalkResult::interrupt()
-                                                                    : WalkResult::advance();
+        return failed(checkAttributes(op)) || failed(checkForm(op)) || failed(checkSteps(op))
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
       }).wasInterrupted())
     return failure();
   if (succeeded(result) && !hasFunction)

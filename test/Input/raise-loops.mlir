@@ -324,3 +324,25 @@ func.func @TwoLoops(%a: memref<64x64xf32>) {
   }
   return
 }
+
+// A division that each iteration does, and a loop that counts in integers.
+// CHECK-LABEL: @DividesAndCounts
+// CHECK-NOT: scf.for
+// CHECK: linalg.generic
+// CHECK: %[[I:.*]] = linalg.index 0
+// CHECK: %[[N:.*]] = arith.index_cast %[[I]] : index to i32
+// CHECK: %[[S:.*]] = arith.addi %{{.*}}, %[[N]] : i32
+// CHECK: arith.divsi %[[S]], %{{.*}} : i32
+func.func @DividesAndCounts(%a: memref<8xi32>, %b: memref<8xi32>, %n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  scf.for %i = %c0 to %n step %c1 : i32 {
+    %p = arith.index_cast %i : i32 to index
+    %x = memref.load %a[%p] : memref<8xi32>
+    %y = memref.load %b[%p] : memref<8xi32>
+    %s = arith.addi %x, %i : i32
+    %d = arith.divsi %s, %y : i32
+    memref.store %d, %a[%p] : memref<8xi32>
+  }
+  return
+}

@@ -72,3 +72,30 @@ func.func @Window(%x: tensor<9xf32>, %w: tensor<3xf32>, %z: tensor<16xf32>) -> t
   } -> tensor<16xf32>
   return %r : tensor<16xf32>
 }
+
+// -----
+
+// A constant that is added to loops is the offset of a slice: as long as the loop, or as all that a window may reach.
+// CHECK: #[[ID:.*]] = affine_map<(d0) -> (d0)>
+// CHECK: #[[WINDOW:.*]] = affine_map<(d0, d1) -> (d0 + d1)>
+// CHECK-LABEL: func.func @Offset
+// CHECK: %[[S:.*]] = tensor.extract_slice %{{.*}}[2] [10] [1] : tensor<14xf32> to tensor<10xf32>
+// CHECK: linalg.generic {indexing_maps = [#[[ID]], #[[ID]]], {{.*}} ins(%[[S]] :
+// CHECK: %[[T:.*]] = tensor.extract_slice %{{.*}}[1] [13] [1] : tensor<14xf32> to tensor<13xf32>
+// CHECK: linalg.generic {indexing_maps = [#[[WINDOW]], {{.*}} ins(%[[T]], 
+func.func @Offset(%x: tensor<14xf32>, %w: tensor<2xf32>, %o: tensor<10xf32>) -> (tensor<10xf32>, tensor<10xf32>) {
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i + 2)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<14xf32>) outs(%o : tensor<10xf32>) {
+  ^bb0(%a: f32, %c: f32):
+    %s = arith.addf %a, %c : f32
+    linalg.yield %s : f32
+  } -> tensor<10xf32>
+  %t = linalg.generic {indexing_maps = [affine_map<(i, k) -> (i + k + 1)>, affine_map<(i, k) -> (k)>, affine_map<(i, k) -> (i)>], iterator_types = ["parallel", "reduction"]}
+      ins(%x, %w : tensor<14xf32>, tensor<2xf32>) outs(%o : tensor<10xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %m = arith.mulf %a, %b : f32
+    %s = arith.addf %m, %c : f32
+    linalg.yield %s : f32
+  } -> tensor<10xf32>
+  return %r, %t : tensor<10xf32>, tensor<10xf32>
+}

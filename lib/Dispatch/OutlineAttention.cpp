@@ -43,7 +43,7 @@ static Refusal whyNoKernel(AttentionOp op, TargetAttr target) {
   return chooseAttentionConfig(op, target).why();
 }
 
-/// `producer` of the mask of `op`, and constants that it has, in the kernel that `mapping` leads to.
+/// `producer` of the mask of `op`, and its constants, in the kernel that `mapping` leads to.
 static void cloneMask(OpBuilder &b, AttentionOp op, linalg::GenericOp producer,
                       IRMapping &mapping) {
   auto type = cast<RankedTensorType>(op.getMask().getType());

@@ -31,6 +31,7 @@
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 
@@ -187,6 +188,13 @@ struct FillInsteadOfGeneric : OpRewritePattern<linalg::GenericOp> {
                                 PatternRewriter &rewriter) const override {
     if (!isSameEverywhere(op))
       return failure();
+    // Where there may be no element, nothing is divided by 0.
+    bool hasElements = llvm::all_of(op.getStaticLoopRanges(), [](int64_t extent) {
+      return !ShapedType::isDynamic(extent) && extent > 0;
+    });
+    if (!hasElements && !llvm::all_of(op.getBody()->without_terminator(),
+                                       [](Operation &inner) { return isSpeculatable(&inner); }))
+      return rewriter.notifyMatchFailure(op, "has ops that only elements may carry out");
     IRMapping mapping;
     for (Operation &inner : op.getBody()->without_terminator())
       rewriter.clone(inner, mapping);

@@ -174,3 +174,24 @@ func.func @OfShape(%a: i64, %b: i64, %at: index, %x: tensor<?xi64>, %o: tensor<?
   } -> tensor<?xi64>
   return %r, %q : tensor<?xi64>, tensor<?xi64>
 }
+
+// A division by a scalar stays where there may be no element, which it would be done without.
+// CHECK-LABEL: func.func @Division(
+// CHECK: linalg.generic
+// CHECK: arith.divsi
+// CHECK-NOT: linalg.generic
+// CHECK: arith.divsi
+// CHECK: linalg.fill
+func.func @Division(%a: i32, %b: i32, %o: tensor<?xi32>, %p: tensor<4xi32>) -> (tensor<?xi32>, tensor<4xi32>) {
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} outs(%o : tensor<?xi32>) {
+  ^bb0(%x: i32):
+    %d = arith.divsi %a, %b : i32
+    linalg.yield %d : i32
+  } -> tensor<?xi32>
+  %s = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} outs(%p : tensor<4xi32>) {
+  ^bb0(%x: i32):
+    %d = arith.divsi %a, %b : i32
+    linalg.yield %d : i32
+  } -> tensor<4xi32>
+  return %r, %s : tensor<?xi32>, tensor<4xi32>
+}

@@ -373,6 +373,34 @@ def guarded_division(element):
         return np.array([one(int(a), int(b)) for a, b in zip(x, y)])
 
     f.case(label_of(dims), {}, [choice(least, 5, -21, 100), choice(0, -1, 1, 7)], EXACT, reference)
+
+
+def extended(element):
+    """The upper halves of products with and without signs, and the carry of a sum."""
+    f = Function("elementwise", element.name, "extended", {"a": 37, "b": 5})
+    x, y = f.arg(element, "ab"), f.arg(element, "ab")
+    t = element.name
+
+    def body(lines, x, y, out):
+        lines += [f"%l, %h = arith.mului_extended {x}, {y} : {t}", f"%m, %i = arith.mulsi_extended {x}, {y} : {t}",
+                  f"%s, %c = arith.addui_extended {x}, {y} : {t}, i1", f"%d = arith.extui %c : i1 to {t}",
+                  f"%p = arith.xori %l, %h : {t}", f"%q = arith.xori %i, %p : {t}", f"%r = arith.addi %q, %d : {t}"]
+        return "%r"
+
+    f.ret(f.generic("ab", [x, y], f.empty(element, "ab"), body))
+
+    def reference(x, y):
+        bits, full = element.bits, 2**element.bits
+        result = []
+        for a, b in zip(map(int, x.flat), map(int, y.flat)):
+            product = (a % full) * (b % full)
+            value = (product % full) ^ (product >> bits) ^ ((a * b >> bits) % full)
+            value = (value + ((a % full + b % full) >> bits)) % full
+            result.append(value - full if value >= full // 2 else value)
+        return np.reshape(np.array(result, np.int64), x.shape)
+
+    low = -(2 ** (element.bits - 1)) + 1
+    f.case(label_of(f.sizes), {}, integers(low, -low), EXACT, reference)
     return f
 
 
@@ -428,6 +456,7 @@ def functions():
             yield integer_ops(element, True)
             yield bit_counts(element, False)
             yield shifts(element, False)
+            yield extended(element)
     yield broadcast_chain(F32, False)
     for element in (F32, F16, BF16, F64):
         for name in MATH:

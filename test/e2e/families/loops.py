@@ -238,6 +238,35 @@ scf.for %i = %c0 to %m step %c1 {{
 }}
 """
 
+# Elements divide, and the counter is an integer that is used as one.
+DIVISIONS = """
+%from = arith.constant 0 : i32
+%by = arith.constant 1 : i32
+%to = arith.index_cast %m : index to i32
+scf.for %n = %from to %to step %by : i32 {{
+  %i = arith.index_cast %n : i32 to index
+  %x = memref.load %arg0[%i] : {0}
+  %y = memref.load %arg1[%i] : {1}
+  %s = arith.addi %x, %n : {e}
+  %q = arith.divsi %s, %y : {e}
+  %r = arith.remsi %x, %y : {e}
+  %t = arith.addi %q, %r : {e}
+  memref.store %t, %arg0[%i] : {0}
+}}
+"""
+
+# Which one is the largest so far decides a branch on the host.
+LARGEST = """
+affine.for %i = 0 to 60 {{
+  %x = memref.load %arg0[%i] : {0}
+  %y = memref.load %arg1[%c1] : {1}
+  %more = arith.cmpi sgt, %x, %y : {e}
+  scf.if %more {{
+    memref.store %x, %arg1[%c1] : {1}
+  }}
+}}
+"""
+
 TOTAL = """
 %r = affine.for %i = 0 to 300 iter_args(%acc = %zero) -> {e} {{
   %x = affine.load %arg0[%i] : {0}
@@ -339,6 +368,17 @@ def conditions(x, y, z):
     return [y, np.where(x < 0, x, z)]
 
 
+def divisions(x, y):
+    divide = lambda a: np.where(y == 0, 0, np.sign(a) * np.sign(y) * (np.abs(a) // np.abs(y)))
+    return [divide(x + np.arange(len(x))) + x - divide(x) * y, y]
+
+
+def largest(x, y):
+    y = y.copy()
+    y[1] = max(y[1], x.max())
+    return [y]
+
+
 def total(x, y):
     y = y.copy()
     y[1] = x.sum()
@@ -374,3 +414,5 @@ def functions():
     yield program(I32, "prefix", {"m": 60}, ("m",), PREFIX, lambda x: [np.cumsum(x)], True, ({}, {"m": 1}))
     yield program(I32, "behind", {"m": 60}, ("m", "m"), BEHIND, behind, True, ({}, {"m": 2}, {"m": 1}, {"m": 0}))
     yield program(I32, "total", {"m": 300, "n": 3}, ("m", "n"), TOTAL, total)
+    yield program(I32, "divisions", {"m": 60}, ("m", "m"), DIVISIONS, divisions, True, ({}, {"m": 1}, {"m": 0}, {"m": 300}), (1, 30))
+    yield program(I32, "largest", {"m": 60, "n": 3}, ("m", "n"), LARGEST, largest)

@@ -180,7 +180,42 @@ def other_maps():
     yield flipped_filter(F16, {"X": 18, "Y": 18, "c": 16, "k": 3, "l": 3, "f": 32, "x": 16, "y": 16})
 
 
+def offset(element, dynamic):
+    """Elements from the third row and the fifth column on, by the map of the input."""
+    f = Function("relayout", element.name, "offset", {"r": 36, "c": 70, "m": 34, "n": 66}, dynamic)
+    x, y = f.arg(element, "rc"), f.arg(element, "mn")
+    add = "addf" if element.is_float else "addi"
+    f.ret(f.raw("linalg.generic {indexing_maps = [affine_map<(i, j) -> (i + 2, j + 4)>, affine_map<(i, j) -> (i, j)>], "
+                f"iterator_types = [\"parallel\", \"parallel\"]}} ins({x.name} : {f.value_type(x)}) "
+                f"outs({y.name} : {f.value_type(y)}) {{\n      ^bb0(%a: {element.name}, %b: {element.name}):\n"
+                f"        %s = arith.{add} %a, %b : {element.name}\n        linalg.yield %s : {element.name}\n    }} "
+                f"-> {f.value_type(y)}", element, "mn"))
+    for sizes in ({}, {"r": 9, "c": 5, "m": 7, "n": 1}, {"r": 2, "c": 9, "m": 0, "n": 5}) if dynamic else ({},):
+        f.case("x".join(map(str, {**f.sizes, **sizes}.values())), sizes, data(element), EXACT,
+               lambda x, y: element.round(y + x[2:2 + y.shape[0], 4:4 + y.shape[1]]))
+    return f
+
+
+def cropped(element, dynamic):
+    """A pad of fewer than no elements at two edges."""
+    f = Function("relayout", element.name, "cropped", {"m": 35, "n": 20, "r": 34, "c": 21}, dynamic)
+    x = f.arg(element, "mn")
+    shape = f.arg(element, "rc") if dynamic else None
+    f.ret(f.pad(x, "rc", [-3, 2], [2, -1], f.constant(element, 7)))
+
+    def reference(x, *_):
+        return np.pad(x[3:, :-1], [(0, 2), (2, 0)], constant_values=7)
+
+    for sizes in ({}, {"m": 3, "n": 1, "r": 2, "c": 2}) if dynamic else ({},):
+        f.case("x".join(map(str, {**f.sizes, **sizes}.values())), sizes, data(element), EXACT, reference)
+    return f
+
+
 def functions():
+    for element in (F32, I8):
+        for dynamic in (False, True):
+            yield offset(element, dynamic)
+            yield cropped(element, dynamic)
     yield from other_maps()
     for element in (F32, F16, I8):
         for dynamic in (False, True):

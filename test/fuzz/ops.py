@@ -227,6 +227,9 @@ def reduce(graph):
     gone = "".join(d for d in x.dims if random.random() < 0.5) or random.choice(x.dims)
     if random.random() < 0.15 and len(gone) == 1 and graph.fact(x).exact and x.element is not BIT and x.element.bits > 8:
         return arg_reduce(graph, x, gone)
+    # Of a generator of its own, so that other programs stay as they are.
+    if x.element in (I8, I16, I32) and type(random)(str(random.getstate()[1][:4])).random() < 0.25:
+        return fold(graph, x, gone)
     iteration = "".join(random.sample(x.dims, len(x.dims)))
     kept = "".join(d for d in iteration if d not in gone)
     kept = "".join(random.sample(kept, len(kept)))
@@ -281,6 +284,29 @@ def reduce(graph):
         return element.round(np.transpose(result, [left.index(d) for d in kept]))
 
     graph.add(made, fact, compute)
+    return True
+
+
+def fold(graph, x, gone):
+    """A polynomial: no sum, but terms that are taken one after another in the order of the loops. Integers wrap around."""
+    random = graph.random
+    iteration = "".join(random.sample(x.dims, len(x.dims)))
+    kept = "".join(random.sample([d for d in iteration if d not in gone], len(x.dims) - len(gone)))
+    t, factor, start = x.element.name, random.choice([2, 3, -1]), random.choice([0, 1, 5])
+    out = graph.filled(x.element, kept, start)
+    lines = [f"%f = arith.constant {factor} : {t}", f"%m = arith.muli %s1, %f : {t}", f"%r = arith.addi %m, %s0 : {t}"]
+    made, = generic(graph, iteration, [x], [out], lines, ["%r"], reduce=gone)
+
+    def compute(env):
+        left, axes = [d for d in iteration if d not in gone], [d for d in iteration if d in gone]
+        array = np.transpose(env[x.name].astype(np.int64), [x.dims.index(d) for d in left + axes])
+        array = array.reshape(array.shape[:len(left)] + (int(np.prod(array.shape[len(left):], dtype=np.int64)),))
+        result = np.full(array.shape[:-1], start, np.int64)
+        for term in range(array.shape[-1]):
+            result = x.element.round(result * factor + array[..., term])
+        return np.transpose(result, [left.index(d) for d in kept])
+
+    graph.add(made, Fact(True, whole(x.element) + 1), compute)
     return True
 
 

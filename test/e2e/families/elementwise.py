@@ -373,6 +373,7 @@ def guarded_division(element):
         return np.array([one(int(a), int(b)) for a, b in zip(x, y)])
 
     f.case(label_of(dims), {}, [choice(least, 5, -21, 100), choice(0, -1, 1, 7)], EXACT, reference)
+    return f
 
 
 def extended(element):

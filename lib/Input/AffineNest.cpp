@@ -26,11 +26,15 @@
 using namespace mlir;
 using namespace tilewright;
 
+static bool isDivision(Operation *op) {
+  return isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::CeilDivSIOp,
+             arith::CeilDivUIOp, arith::FloorDivSIOp>(op);
+}
+
 /// Whether `op` is an integer division that each iteration of the nest does: others would also
 /// divide by what no iteration does.
 static bool dividesAlways(Operation *op, Operation *nest) {
-  if (!isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::CeilDivSIOp,
-           arith::CeilDivUIOp, arith::FloorDivSIOp>(op))
+  if (!isDivision(op))
     return false;
   for (Operation *around = op->getParentOp(); nest->isAncestor(around);
        around = around->getParentOp())
@@ -76,7 +80,7 @@ std::optional<NestRefusal> NestRaiser::checkOps() {
         ((isPure(op) || dividesAlways(op, nest)) && op->getNumRegions() == 0 &&
          op->getNumResults() == 1 && op->getResult(0).getType().isIntOrIndexOrFloat()))
       return WalkResult::advance();
-    refusal = refuse(op, isMemoryEffectFree(op) && op->getNumRegions() == 0
+    refusal = refuse(op, isDivision(op)
                              ? "divides by what may be 0, under a condition or in loops whose "
                                "bounds other loops say"
                              : "is no load, store or arithmetic of scalars");

@@ -79,7 +79,7 @@ static LogicalResult splitDim(RewriterBase &b, tensor::ExtractSliceOp slice,
 
 LogicalResult tilewright::expandSlice(RewriterBase &b, tensor::ExpandShapeOp expand) {
   auto slice = expand.getSrc().getDefiningOp<tensor::ExtractSliceOp>();
-  if (!slice)
+  if (!slice || expand.getSrcType().getRank() == 0)
     return failure();
   b.setInsertionPoint(expand);
   SplitSlice split;

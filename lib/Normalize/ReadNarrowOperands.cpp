@@ -112,8 +112,13 @@ static Value moveNarrow(RewriterBase &b, const Narrow &narrow) {
     auto generic = dyn_cast<linalg::GenericOp>(op);
     bool stays = generic && llvm::all_of(generic.getIndexingMapsArray(),
                                          [](AffineMap map) { return map.isIdentity(); });
-    if (stays)
+    if (stays) {
+      // The result may have sizes that the source has not.
+      Type type = cast<RankedTensorType>(op->getResult(0).getType()).clone(narrow.type());
+      if (value.getType() != type)
+        value = tensor::CastOp::create(b, op->getLoc(), type, value);
       continue;
+    }
     if (generic) {
       value = moveBy(b, generic, value);
       continue;

@@ -234,10 +234,14 @@ bool IndexRanges::isCoordinate(Value value) {
   if (auto known = coordinates.find(value); known != coordinates.end())
     return known->second;
   Operation *op = value.getDefiningOp();
+  // Of two that are only nearest to theirs neither sum nor difference is near its own.
+  auto isOneExact = [&](unsigned side) {
+    return isExact(op->getOperand(side)) && isCoordinate(op->getOperand(1 - side));
+  };
   bool result = isNearest(value) || isExact(value) || (op && isCast(op)) ||
                 (op && isArithmetic(op) &&
                  isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op) &&
-                 isCoordinate(op->getOperand(0)) && isCoordinate(op->getOperand(1)));
+                 (isOneExact(0) || isOneExact(1)));
   return coordinates[value] = result;
 }
 

@@ -1,7 +1,8 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Integers that have no quotient, on machines that trap there:
+// Integers that have no quotient, for machines that trap there, and code generators that take
+// it that none comes up:
 //
 //   %q = arith.divsi %a, %b : vector<8xi32>
 // becomes
@@ -13,6 +14,7 @@
 #include "tilewright/Target/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
 
@@ -23,11 +25,21 @@ namespace tilewright {
 
 using namespace mlir;
 
-static void guard(Operation *op) {
+/// Whether `value` is a size, of a loop that runs: what places in memory are computed from.
+static bool isSize(Value value) {
+  if (value.getDefiningOp<memref::DimOp>())
+    return true;
+  APInt number;
+  if (matchPattern(value, m_ConstantInt(&number)))
+    return !number.isZero() && !number.isAllOnes();
+  auto product = value.getDefiningOp<arith::MulIOp>();
+  return product && isSize(product.getLhs()) && isSize(product.getRhs());
+}
+
+static void guard(Operation *op, bool indices) {
   Value left = op->getOperand(0), right = op->getOperand(1);
   Type type = right.getType(), element = getElementTypeOrSelf(type);
-  // Places in memory are computed from sizes of loops that run.
-  if (type.isIndex())
+  if (type.isIndex() && (!indices || isSize(right)))
     return;
   bool isSigned =
       isa<arith::DivSIOp, arith::RemSIOp, arith::CeilDivSIOp, arith::FloorDivSIOp>(op);
@@ -58,11 +70,12 @@ static void guard(Operation *op) {
 
 namespace {
 struct GuardDivisionsPass : tilewright::impl::GuardDivisionsPassBase<GuardDivisionsPass> {
+  using GuardDivisionsPassBase::GuardDivisionsPassBase;
   void runOnOperation() override {
-    getOperation()->walk([](Operation *op) {
+    getOperation()->walk([&](Operation *op) {
       if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
               arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp>(op))
-        guard(op);
+        guard(op, indices);
     });
   }
 };

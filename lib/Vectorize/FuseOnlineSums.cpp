@@ -288,6 +288,10 @@ void OnlineWriter::write() {
   if (!sum.order.empty())
     most = vector::TransposeOp::create(b, loc, most, sum.order);
   // Not of the row's as if it were finite: lowest - -inf is infinite, which zeros turn into NaN.
+  // A row without elements has no such.
+  Value hasElements = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
+                                            loop.getLowerBound(), loop.getUpperBound());
+  most = arith::SelectOp::create(b, loc, hasElements, most, finite(most));
   Value kept = power(finite(loop.getResult(number)), most);
   b.replaceOp(sum.sumLoop,
               arith::MulFOp::create(b, loc, loop.getResults().back(), kept)->getResults());

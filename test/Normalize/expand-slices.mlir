@@ -21,7 +21,6 @@ func.func @rows(%x: tensor<?x32xf32>, %i: index, %n: index) -> tensor<?x2x8xf32>
   return %h : tensor<?x2x8xf32>
 }
 
-// Begins inside of a head, or the whole has no whole number of heads.
 // One of the three parts of a tensor, as a tensor with a dim less.
 // CHECK-LABEL: func.func @part(
 // CHECK: %[[W:.*]] = tensor.expand_shape %arg0 {{\[\[}}0, 1], [2], [3, 4]] output_shape [4, 4, 3, 2, 16] : tensor<16x3x32xf16> into tensor<4x4x3x2x16xf16>
@@ -32,6 +31,7 @@ func.func @part(%x: tensor<16x3x32xf16>) -> tensor<4x4x2x16xf16> {
   %r = tensor.expand_shape %s [[0, 1], [2, 3]] output_shape [4, 4, 2, 16] : tensor<16x32xf16> into tensor<4x4x2x16xf16>
   return %r : tensor<4x4x2x16xf16>
 }
+// Begins inside of a head, or the whole has no whole number of heads.
 // CHECK-LABEL: func.func @uneven(
 // CHECK-COUNT-2: tensor.expand_shape {{.*}} : tensor<16xf32> into tensor<2x8xf32>
 func.func @uneven(%x: tensor<32xf32>, %y: tensor<33xf32>) -> (tensor<2x8xf32>, tensor<2x8xf32>) {
@@ -40,4 +40,14 @@ func.func @uneven(%x: tensor<32xf32>, %y: tensor<33xf32>) -> (tensor<2x8xf32>, t
   %0 = tensor.expand_shape %a [[0, 1]] output_shape [2, 8] : tensor<16xf32> into tensor<2x8xf32>
   %1 = tensor.expand_shape %b [[0, 1]] output_shape [2, 8] : tensor<16xf32> into tensor<2x8xf32>
   return %0, %1 : tensor<2x8xf32>, tensor<2x8xf32>
+}
+
+// A number as a tensor of any rank has no dims to split.
+// CHECK-LABEL: func.func @number(
+// CHECK: %[[S:.*]] = tensor.extract_slice %arg0[3] [1] [1]
+// CHECK: tensor.expand_shape %[[S]] []
+func.func @number(%x: tensor<8xf32>) -> tensor<1x1xf32> {
+  %s = tensor.extract_slice %x[3] [1] [1] : tensor<8xf32> to tensor<f32>
+  %r = tensor.expand_shape %s [] output_shape [1, 1] : tensor<f32> into tensor<1x1xf32>
+  return %r : tensor<1x1xf32>
 }

@@ -93,3 +93,32 @@ func.func @Mixed(%a: tensor<8x16xf16>, %b: tensor<16x4xf32>, %e: tensor<8x16xf32
   } -> tensor<8x4xf32>
   return %r : tensor<8x4xf32>
 }
+
+// -----
+
+// The sizes of what is widened are known, those of what it is read from are not.
+// CHECK-LABEL: func.func @Sizes(
+// CHECK: %[[C:.*]] = tensor.cast %arg0 : tensor<?x8x16xf16> to tensor<2x8x16xf16>
+// CHECK: %[[A:.*]] = tensor.collapse_shape %[[C]]
+// CHECK: linalg.generic {{.*}} ins(%[[A]], %arg1 : tensor<16x16xf16>, tensor<16x24xf16>)
+#id = affine_map<(i, j, k) -> (i, j, k)>
+#product = {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
+            iterator_types = ["parallel", "parallel", "reduction"]}
+func.func @Sizes(%q: tensor<?x8x16xf16>, %k: tensor<16x24xf16>, %z: tensor<16x24xf32>) -> tensor<16x24xf32> {
+  %e0 = tensor.empty() : tensor<2x8x16xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%q : tensor<?x8x16xf16>) outs(%e0 : tensor<2x8x16xf32>) {
+  ^bb0(%a: f16, %o: f32):
+    %w = arith.extf %a : f16 to f32
+    linalg.yield %w : f32
+  } -> tensor<2x8x16xf32>
+  %1 = tensor.collapse_shape %0 [[0, 1], [2]] : tensor<2x8x16xf32> into tensor<16x16xf32>
+  %r = linalg.generic #product ins(%1, %k : tensor<16x16xf32>, tensor<16x24xf16>) outs(%z : tensor<16x24xf32>) {
+  ^bb0(%a: f32, %b: f16, %o: f32):
+    %w = arith.extf %b : f16 to f32
+    %m = arith.mulf %a, %w : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<16x24xf32>
+  return %r : tensor<16x24xf32>
+}

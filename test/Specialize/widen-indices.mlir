@@ -135,4 +135,18 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", 
     } -> tensor<50000xi64>
     return %r : tensor<50000xi64>
   }
+  // Of two numbers that are clamped, the difference is not that of the numbers.
+  // CHECK-LABEL: @Difference
+  // CHECK: arith.subi %{{.*}} : i64
+  func.func private @Difference(%x: tensor<64xf32>, %t: tensor<16xi64>, %base: tensor<i64>, %e: tensor<16xf32>) -> tensor<16xf32> attributes {tilewright.kernel} {
+    %r = linalg.generic {indexing_maps = [#map, affine_map<(i) -> ()>, #map], iterator_types = ["parallel"]} ins(%t, %base : tensor<16xi64>, tensor<i64>) outs(%e : tensor<16xf32>) {
+    ^bb0(%a: i64, %b: i64, %o: f32):
+      %i = arith.index_cast %a : i64 to index
+      %j = arith.index_cast %b : i64 to index
+      %k = arith.subi %i, %j : index
+      %v = tensor.extract %x[%k] : tensor<64xf32>
+      linalg.yield %v : f32
+    } -> tensor<16xf32>
+    return %r : tensor<16xf32>
+  }
 }

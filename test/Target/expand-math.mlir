@@ -33,3 +33,15 @@ func.func @KeepsNativeOps(%x: f32) -> f32 {
   %2 = math.floor %1 : f32
   return %2 : f32
 }
+
+// Indices are computed with as integers.
+// CHECK-LABEL: @PowersOfIndices
+// CHECK: arith.index_cast %arg0 : index to i64
+// CHECK: arith.muli {{.*}} : i64
+// CHECK: arith.index_cast {{.*}} : i64 to index
+// CHECK-NOT: math.{{ipowi|fpowi|powf}}
+func.func @PowersOfIndices(%i: index, %n: vector<4xindex>, %x: vector<4xf32>) -> (index, vector<4xf32>) {
+  %r = math.ipowi %i, %i : index
+  %s = math.fpowi %x, %n : vector<4xf32>, vector<4xindex>
+  return %r, %s : index, vector<4xf32>
+}

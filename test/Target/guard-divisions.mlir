@@ -28,10 +28,24 @@ func.func @unsigned(%a: i64, %b: i64) -> i64 {
   return %q : i64
 }
 
+// An element as an index.
+// CHECK-LABEL: func @index(
+// CHECK: %[[D:.*]] = arith.select
+// CHECK: arith.remui %arg0, %[[D]] : index
+func.func @index(%i: index, %a: i32) -> index {
+  %n = arith.index_cast %a : i32 to index
+  %r = arith.remui %i, %n : index
+  return %r : index
+}
+
 // CHECK-LABEL: func @stay(
 // CHECK-NOT: arith.select
-func.func @stay(%a: vector<4xi32>, %i: index, %n: index) -> (vector<4xi32>, index) {
+func.func @stay(%a: vector<4xi32>, %i: index, %m: memref<4x?xf32>) -> (vector<4xi32>, index) {
   %c = arith.constant dense<7> : vector<4xi32>
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %d = memref.dim %m, %c1 : memref<4x?xf32>
+  %n = arith.muli %d, %c4 : index
   %q = arith.floordivsi %a, %c : vector<4xi32>
   %r = arith.remui %i, %n : index
   return %q, %r : vector<4xi32>, index

@@ -19,7 +19,9 @@
 // CHECK: scf.yield %[[NEW]], %[[L]]
 // CHECK: %[[MOST:.*]] = vector.multi_reduction <maxnumf>, %[[R]]#0
 // CHECK: %[[ALL:.*]] = vector.broadcast %[[MOST]]
-// CHECK: %[[LESS:.*]] = arith.subf %{{.*}}, %[[ALL]]
+// CHECK: %[[SOME:.*]] = arith.cmpi slt, %c0, %[[N]]
+// CHECK: %[[ROW:.*]] = arith.select %[[SOME]], %[[ALL]], %{{.*}} : vector
+// CHECK: %[[LESS:.*]] = arith.subf %{{.*}}, %[[ROW]]
 // CHECK: %[[K:.*]] = math.exp %[[LESS]]
 // CHECK: %[[SUMS:.*]] = arith.mulf %[[R]]#1, %[[K]]
 // CHECK: vector.multi_reduction <add>, %[[SUMS]]

@@ -107,7 +107,7 @@ bool readExtracts(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op);
 /// replaced it.
 mlir::linalg::GenericOp readOtherMaps(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op);
 
-/// Reads tensors that `tensor.concat` rotates where they lie.
+/// Reads tensors that `tensor.concat`, or insertions into a new one, rotate where they lie.
 void readRotations(mlir::RewriterBase &rewriter, mlir::func::FuncOp func);
 
 /// Has `op`, a product, read tensors as they were before they were widened, where matrix units

@@ -118,7 +118,7 @@ def ReadRotationsPass : Pass<"tilewright-read-rotations", "::mlir::func::FuncOp"
 def ReadNarrowOperandsPass : Pass<"tilewright-read-narrow-operands", "::mlir::func::FuncOp"> {
   let summary = "Read operands of products as they were before they were widened";
   let description = [{
-    A body `init + a * b` of f32 or i32 whose two inputs are tensors that ops in front widen
+    A body `init + a * b` of f32 or i32 with inputs that ops in front widen, or it does itself,
     (`extf` of f16, bf16 or floats of 8 bits; `extsi`, `extui` of i8), as other shapes, transposed
     or repeated since, too, reads what these read and widens by itself: the same to the last bit,
     and matrix units multiply it. Types that do not go together (f16 and bf16) stay, and so do ops

@@ -79,11 +79,12 @@ static Refusal checkForm(AttentionOp op, linalg::GenericOp producer) {
     if (!isa<RankedTensorType>(input->get().getType()) ||
         !producer.getMatchingIndexingMap(input).isProjectedPermutation())
       return refuse(Refused::Layout, "an operand of it is no tensor whose dims are its loops");
-  for (Operation &inner : producer.getBody()->without_terminator()) {
-    auto isKnown = [&](Value value) {
-      return value.getParentBlock() == producer.getBody() || matchPattern(value, m_Constant());
-    };
-    if (!isVectorizable(inner) || !llvm::all_of(inner.getOperands(), isKnown))
+  auto isKnown = [&](Value value) {
+    return value.getParentBlock() == producer.getBody() || matchPattern(value, m_Constant());
+  };
+  for (Operation &inner : *producer.getBody()) {
+    bool isEnd = inner.hasTrait<OpTrait::IsTerminator>();
+    if ((!isEnd && !isVectorizable(inner)) || !llvm::all_of(inner.getOperands(), isKnown))
       return refuse(Refused::Neighbours, "'" + inner.getName().getStringRef() +
                                                  "' in it is not computed of vectors");
   }

@@ -45,6 +45,16 @@ public:
   unsigned width;
 };
 
+/// `value`, of indices, as integers of 64 bits.
+static Value asIntegers(PatternRewriter &b, Location loc, Value value) {
+  Type type = b.getI64Type();
+  if (auto vector = dyn_cast<VectorType>(value.getType()))
+    type = vector.clone(type);
+  return arith::IndexCastOp::create(b, loc, type, value);
+}
+
+static bool isIndices(Value value) { return getElementTypeOrSelf(value.getType()).isIndex(); }
+
 /// x^n by squaring, modulo 2^width. Of negative n 1 / x^-n: 0 but for x = 1 and x = -1, and for
 /// x = 0, which has no result.
 struct ExpandIPowI : OpRewritePattern<mlir::math::IPowIOp> {
@@ -52,6 +62,14 @@ struct ExpandIPowI : OpRewritePattern<mlir::math::IPowIOp> {
   LogicalResult matchAndRewrite(mlir::math::IPowIOp op,
                                 PatternRewriter &rewriter) const override {
     using P = arith::CmpIPredicate;
+    if (isIndices(op.getResult())) {
+      Location loc = op.getLoc();
+      Value power =
+          mlir::math::IPowIOp::create(rewriter, loc, asIntegers(rewriter, loc, op.getLhs()),
+                                      asIntegers(rewriter, loc, op.getRhs()));
+      rewriter.replaceOpWithNewOp<arith::IndexCastOp>(op, op.getType(), power);
+      return success();
+    }
     Integers i(rewriter, op.getLoc(), op.getType());
     Value x = op.getLhs(), n = op.getRhs(), zero = i.number(0), one = i.number(1);
     Value result = one, square = x;
@@ -85,6 +103,8 @@ struct ExpandFPowI : OpRewritePattern<mlir::math::FPowIOp> {
     if (!precision)
       return rewriter.notifyMatchFailure(op, "not a type that is computed");
     Value x = convertFloat(rewriter, loc, op.getLhs(), precision), n = op.getRhs();
+    if (isIndices(n))
+      n = asIntegers(rewriter, loc, n);
     auto power = [&](Value exponent) -> Value {
       exponent = arith::SIToFPOp::create(rewriter, loc, x.getType(), exponent);
       return mlir::math::PowFOp::create(rewriter, loc, x, exponent);

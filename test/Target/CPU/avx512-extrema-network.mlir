@@ -1,4 +1,4 @@
-// RUN: tilewright-opt %s -tilewright-avx512-math | FileCheck %s
+// RUN: timeout 60 tilewright-opt %s -tilewright-avx512-math | FileCheck %s
 
 // Each of a sorting network's values is looked at once, and not on each way to it.
 // CHECK-LABEL: func @network(

@@ -361,8 +361,9 @@ def guarded_division(element):
     def body(lines, x, y, out):
         t = element.name
         lines += [f"%q = arith.divsi {x}, {y} : {t}", f"%r = arith.remui {x}, {y} : {t}", f"%s = arith.addi %q, %r : {t}",
-                  f"%c = arith.cmpi sgt, {y}, {first.name} : {t}", f"%t = arith.select %c, %s, {x} : {t}"]
-        return "%t"
+                  f"%c = arith.cmpi eq, {y}, {first.name} : {t}", f"%t = arith.select %c, {x}, %s : {t}",
+                  f"%l = arith.cmpi slt, {y}, {first.name} : {t}", f"%u = arith.select %l, {x}, %t : {t}"]
+        return "%u"
 
     f.ret(f.generic("a", [x, y], f.empty(element, "a"), body))
     least = -2 ** (element.bits - 1)

@@ -223,7 +223,9 @@ Status CpuStream::create(std::shared_ptr<CpuDeviceState> device,
 
 CpuStream::~CpuStream() {
   if (device->forked) {
-    thread.detach();
+    // The thread is the parent's. What its handle names may be a thread of this process by
+    // now, or no memory: to detach it is as wrong as to wait for it, so it is leaked.
+    (void)new std::thread(std::move(thread));
     return;
   }
   {

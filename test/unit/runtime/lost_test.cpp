@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
+#include <vector>
 
 using namespace tilewright::test;
 
@@ -337,6 +338,41 @@ TEST(ForkedProcess, LosesTheCpuAndOpensItAnew) {
         _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 100 + WTERMSIG(status));
       },
       testing::ExitedWithCode(0), "");
+}
+
+/// The system gives their places to threads of the child, whoever lets go of its streams first.
+TEST(ForkedProcess, DropsStreamsOfItsParentBesideItsOwn) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  auto dropBeside = [](size_t count, bool parentsFirst) {
+    alarm(120);
+    Opened opened;
+    EXPECT_EQ(opened.open("cpu"), "");
+    std::vector<tilewright_stream *> old(10), own(count);
+    for (tilewright_stream *&stream : old)
+      EXPECT_OK(tilewright_stream_create(opened.device, &stream));
+    pid_t child = fork();
+    if (child == 0) {
+      alarm(60);
+      Opened next;
+      EXPECT_EQ(next.open("cpu"), "");
+      for (tilewright_stream *&stream : own)
+        EXPECT_OK(tilewright_stream_create(next.device, &stream));
+      for (auto *streams : {parentsFirst ? &old : &own, parentsFirst ? &own : &old})
+        for (tilewright_stream *stream : *streams)
+          tilewright_stream_release(stream);
+      EXPECT_EQ(next.check(), "");
+      opened.close();
+      next.close();
+      _exit(HasFailure());
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    for (tilewright_stream *stream : old)
+      tilewright_stream_release(stream);
+    _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 100 + WTERMSIG(status));
+  };
+  EXPECT_EXIT(dropBeside(1, false), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(dropBeside(10, true), testing::ExitedWithCode(0), "");
 }
 
 TEST_P(LostDevice, TransfersWaitForStagingUpToTheDeadline) {

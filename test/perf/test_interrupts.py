@@ -83,6 +83,19 @@ class Interrupts(unittest.TestCase):
         self.assertEqual({r["verdict"] for r in records()}, {"ok"})
         self.assertLess(len(records()), len(json.loads((plan / "plan.json").read_text())["candidates"]))
 
+    def test_whoever_waits_for_a_device_stops(self):
+        plan, device = self.work / "plan", f"cpu@{min(os.sched_getaffinity(0))}"
+        subprocess.run(command("transpose", "--rows=64", "--columns=96", "--target=cpu:native", "--candidates=1", "-o", plan),
+                       check=True, stdout=subprocess.DEVNULL)  # fmt: skip
+        subprocess.run(command("compile", plan), check=True, stdout=subprocess.DEVNULL)
+        lock = watch.DeviceLock(device, "", wait=True)
+        self.addCleanup(lock.close)
+        arguments = ("run", f"{plan}.twb", f"--device={device}", "--executor=local:2", "-o", self.work / "plan.jsonl")
+        waits = time.monotonic() + 3
+        code, seconds = interrupt(arguments, lambda: time.monotonic() > waits)
+        self.assertEqual(code, 130)
+        self.assertLess(seconds, SOON)
+
     def test_what_ends_a_compiler_is_no_verdict(self):
         job = {"key": "k", "input": "interrupt", "configs": {}, "options": []}
         (self.work / "cache").mkdir()

@@ -20,10 +20,15 @@ class Interrupted(Exception):
     """Somebody ended the process, or this one: what it worked on is to be done again."""
 
 
+def check():
+    """Of whoever waits for something else than a process: raises Interrupted behind `end_all`."""
+    if _over:
+        raise Interrupted("interrupted: nothing is started any more")
+
+
 def start(command, **options):
     with _lock:
-        if _over:
-            raise Interrupted("interrupted: nothing is started any more")
+        check()
         process = subprocess.Popen(command, start_new_session=True, bufsize=0, **options)
         _alive.add(process)
     return process

@@ -63,6 +63,7 @@ def devices_of(wanted, here):
 def _take(devices, end):
     """The name of a device and the lock on it; None when the time is over before one is free."""
     while True:
+        processes.check()
         for name, uuid in devices.items():
             try:
                 return name, DeviceLock(name, uuid)
@@ -101,6 +102,7 @@ def measure_problem(path, name, devices, folder, done, end, options):
             try:
                 made = run.Run(opened, device, journal, say=lambda text, **_: said.append(text), **settings)
             except journals.JournalBusy:  # a task that was given up, and lives: what it measures counts
+                processes.check()
                 time.sleep(WAIT)
         try:
             made.measured = set(done) | measured(journals.read_records(journal), mine, made.check_only)

@@ -5,6 +5,7 @@
 python test/perf/test_interrupts.py BUILD
 """
 
+import io
 import json
 import os
 import pathlib
@@ -14,12 +15,13 @@ import sys
 import tempfile
 import time
 import unittest
+from unittest import mock
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(ROOT / "python/src")]
 
-from tilewright_sweep import build, compiler, journal, processes, watch
+from tilewright_sweep import build, compiler, executors, journal, processes, watch
 
 #: For what is under way, on a machine that does other things; a queue that goes on takes much longer.
 SOON = 5.0
@@ -102,6 +104,37 @@ class Interrupts(unittest.TestCase):
         with self.assertRaises(processes.Interrupted):
             build.compile_batch(str(self.work), str(HERE / "faulty_compiler.py"), "cpu", [], {}, [job])
         self.assertEqual(os.listdir(str(self.work / "cache")), [])
+
+    def test_all_jobs_are_cancelled(self):
+        """Also where the scheduler does not answer for one, or fails to cancel one as submitit's `check` says it."""
+        cancelled = []
+
+        class Job:
+            def __init__(self, how):
+                self.how = how
+
+            def done(self):
+                if self.how == "no answer":
+                    raise OSError("no scheduler")
+                return self.how == "done"
+
+            def cancel(self, check=True):
+                cancelled.append(self.how)
+                if check or self.how == "no command":
+                    raise subprocess.CalledProcessError(1, "scancel")
+
+            def result(self):
+                return None
+
+        jobs = mock.Mock(submit=Job)
+        with self.assertRaises(KeyboardInterrupt), mock.patch("sys.stderr", io.StringIO()) as said:
+            pool = executors._Waiting(jobs)
+            with executors._ending(pool, pool.cancel):
+                for how in ("forgotten", "done", "no answer", "no command", "runs"):
+                    pool.submit(how)
+                raise KeyboardInterrupt
+        self.assertEqual(cancelled, ["forgotten", "no command", "runs"])
+        self.assertEqual(said.getvalue().count("a job was not cancelled"), 2)
 
     def test_nothing_starts_after_an_interrupt(self):
         server = compiler.Server(str(HERE / "faulty_compiler.py"), "cpu")

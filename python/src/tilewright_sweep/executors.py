@@ -35,8 +35,13 @@ class _Waiting(concurrent.futures.ThreadPoolExecutor):
         return super().submit(self.given[-1].result)
 
     def cancel(self):
+        """All that are not done; one that the scheduler has forgotten, or does not cancel, keeps none of the others."""
         for job in self.given:
-            job.cancel()
+            try:
+                if not job.done():
+                    job.cancel(check=False)
+            except Exception as error:  # what ends the sweep is why this is called
+                print(f"a job was not cancelled, {type(error).__name__}: {error}", file=sys.stderr)
 
 
 def completed(futures):

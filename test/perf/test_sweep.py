@@ -343,6 +343,14 @@ class Nothing(unittest.TestCase):
             self.assertEqual(journal.read_records(work / "all.jsonl"), [final, other, failed])
             best.merge(files[2:], files[0])
             self.assertEqual(journal.read_results([files[0]]), [final, other, failed])
+            # Once wrong is wrong, whichever comes first.
+            wrong = {**checked, "verdict": "mismatch"}
+            files[3].write_text("".join(json.dumps(line) + "\n" for line in (final, wrong, final)))
+            self.assertEqual(journal.read_results([files[3]]), [wrong])
+            best.merge([files[3], files[2]], files[1])
+            best.merge([files[2], files[3]], files[0])
+            for path in files[:2]:
+                self.assertEqual([r for r in journal.read_results([path]) if r.get("candidate") == "1"], [wrong])
 
     def test_merge_of_what_is_neither(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -71,11 +71,14 @@ def identity(record):
     return (record["candidate"], record["artifact"], record["device"], record["uuid"], record["driver"])
 
 
-CHECKED, FAILED, TIMED, FINAL = range(4)
+CHECKED, FAILED, TIMED, FINAL, WRONG = range(5)
 
 
 def knowledge(record):
-    """How much a record says of its candidate: of several the one that says most counts."""
+    """How much a record says of its candidate: of several the one that says most counts. What was wrong once is wrong,
+    however fast it was another time."""
+    if record.get("verdict") == "mismatch":
+        return WRONG
     if record.get("verdict") != "ok":
         return FAILED
     if record.get("median_s") is None:

@@ -234,6 +234,26 @@ class OnCpu(unittest.TestCase):
         again = journal.read_records(results)[1]["error"]
         self.assertEqual(again, "the default, which they are held against: no sign of life for 2 s")
 
+    def test_a_device_that_dies_at_no_candidate_is_not_the_defaults_fault(self):
+        """Its process dies before it times the first; then it does not open again behind a candidate that crashed."""
+        name = "softmax_f32_128x256"
+        opened, mark = self.some(name), self.work / "died"
+        first, other = opened.plan["candidates"]
+        results = [self.work / "died1.jsonl", self.work / "died2.jsonl"]
+        early = [sys.executable, str(HERE / "dying_measure.py"), "time", "none", str(mark)]
+        self.assertEqual(run.run_bundle(opened, "cpu", results[0], command=early, cold=False), 0)
+        self.assertTrue(mark.exists())
+        self.assertEqual(counted(results[0]), {"ok": 2})
+        mark.unlink()
+        late = [sys.executable, str(HERE / "dying_measure.py"), "open", other["id"], str(mark)]
+        with self.assertRaisesRegex(run.NotOpened, "cpu could not be opened: ended with status 3"):
+            run.run_bundle(opened, "cpu", results[1], command=late, cold=False)
+        self.assertEqual([(r["candidate"], r["verdict"]) for r in journal.read_records(results[1])], [(other["id"], "crash")])
+        # Another run, on a device that is well, goes on.
+        self.assertEqual(run.run_bundle(opened, "cpu", results[1], cold=False), 2)
+        self.assertEqual({r["candidate"]: r["verdict"] for r in journal.read_records(results[1])},
+                         {first["id"]: "ok", other["id"]: "crash"})
+
     def test_what_was_checked_alone_is_timed(self):
         name = "softmax_f32_128x256"
         opened, results = self.some(name), self.work / "checked.jsonl"

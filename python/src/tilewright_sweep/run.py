@@ -42,6 +42,10 @@ class BudgetOver(Exception):
     pass
 
 
+class NotOpened(RuntimeError):
+    """The device was not opened again, or its process died of that: of no candidate anything is known."""
+
+
 class DefaultFailed(Exception):
     """The baseline of a problem is wrong, crashed or hung; `report`: members of its record."""
 
@@ -147,7 +151,10 @@ class Run:
         return reply
 
     def _open(self, device):
-        return self._ask(do="open", device=device)
+        try:
+            return self._ask(do="open", device=device)
+        except WorkerDied as died:
+            raise NotOpened(f"{device} could not be opened: {died}") from None
 
     def close(self):
         for held in (self.worker, self.journal, self.lock):
@@ -385,8 +392,9 @@ class Run:
             self.worker.ask(do="check", id=c["id"], artifact=str(self.bundle.artifact(c)))
 
     def _time(self, default, candidates, **request):
-        """{id: figures}; a candidate at which the worker dies is written down and left out."""
-        candidates = list(candidates)
+        """{id: figures}; a candidate at which the worker dies is written down and left out. Where it dies at none of them,
+        another one tries once."""
+        candidates, tries = list(candidates), 2
         while True:
             try:
                 if not self.worker.alive:
@@ -399,6 +407,11 @@ class Run:
                 how, at, text = "error", self.worker.at, reply["error"]
             except WorkerDied as died:
                 how, at, text = died.how, died.at, str(died)
+            if at is None:
+                tries -= 1
+                if tries:
+                    self.worker.close()
+                    continue
             guilty = next((c for c in candidates if c["id"] == at), None)
             if not guilty:
                 raise DefaultFailed({**self.reports[default["id"]], "verdict": how, "error": text})

@@ -167,6 +167,27 @@ class Unpacking(unittest.TestCase):
         self.assertEqual(sorted(os.listdir(str(there))), [".unpacked", "both"])
         self.assertEqual((there / "both").read_text(), "2")
 
+    def test_results_within_stay(self):
+        there = session.unpack(self.session(**{"old": "1", "bench/run.py": "1"}), self.folder / "on-gpu")
+        for name in ("results/e2e.jsonl", "bench/mine", "bench/__pycache__/run.pyc", "build/CMakeCache.txt"):
+            (there / name).parent.mkdir(parents=True, exist_ok=True)
+            (there / name).write_text("mine")
+        (there / "linked").symlink_to("results")
+        session.unpack(self.session(**{"bench/run.py": "2"}), there)
+        files = sorted(str(path.relative_to(there)) for path in there.glob("**/*") if path.is_symlink() or path.is_file())
+        self.assertEqual(files, [".unpacked", "bench/mine", "bench/run.py", "linked", "results/e2e.jsonl"])
+        self.assertEqual((there / "results/e2e.jsonl").read_text(), "mine")
+        self.assertEqual(sorted(os.listdir(str(self.folder))), ["on-gpu", "on-gpu.twb"])
+        for name in ("results", "bench/mine", "bench/mine/more"):
+            path = self.session(**{name: "3"})
+            with self.assertRaisesRegex(session.SessionError, "is in the way, and no session"):
+                session.unpack(path, there)
+        (there / ".unpacked").write_text("a hash alone")
+        with self.assertRaisesRegex(session.SessionError, "does not say what of it was unpacked"):
+            session.unpack(path, there)
+        self.assertEqual((there / "bench/mine").read_text(), "mine")
+        self.assertEqual(sorted(os.listdir(str(self.folder))), ["on-gpu", "on-gpu.twb"])
+
     def test_one_that_breaks_off_leaves_what_was(self):
         there = session.unpack(self.session(both="1"), self.folder / "on-gpu")
         with mock.patch.object(os, "chmod", side_effect=OSError("full")), self.assertRaises(OSError):

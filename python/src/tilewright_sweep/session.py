@@ -39,6 +39,8 @@ from tilewright_sweep.measure import end_with_parent
 STEPS = ("build", "cts", "e2e", "confirm", "sweep", "ladder", "bench")
 #: Of bench/run.py and ladder/run.py: started again they go on behind what lost the device.
 _LOST = 3
+#: In a session's folder: the hash of the archive, and what it had.
+_MARK = ".unpacked"
 
 
 @contextlib.contextmanager
@@ -68,11 +70,45 @@ def is_session(path):
         return "session.json" in archive.namelist()
 
 
+def _strangers(folder, names):
+    """Files of a session's folder that neither its archive, which had `names`, nor a step of it has put there: results,
+    as names within the folder."""
+    found = []
+    for place, folders, files in os.walk(str(folder)):
+        relative = pathlib.Path(place).relative_to(folder)
+        links = [name for name in folders if os.path.islink(os.path.join(place, name))]
+        folders[:] = [name for name in folders if name not in links and name != "__pycache__"]
+        if relative == pathlib.Path():
+            folders[:] = [name for name in folders if name != "build"]
+            files = [name for name in files if name != _MARK]
+        found += [relative / name for name in files + links]
+    return [name for name in found if name.as_posix() not in names]
+
+
+def _replace(folder, fresh, names):
+    """A session's folder by that of another one, with what nobody has unpacked into it."""
+    before = (folder / _MARK).read_text().split("\n")[1:]
+    if not before:
+        raise SessionError(f"{folder} does not say what of it was unpacked; move it")
+    kept = _strangers(folder, set(before))
+    lost = next((k for k in kept if os.path.lexists(str(fresh / k)) or names & {p.as_posix() for p in k.parents}), None)
+    if lost:
+        raise SessionError(f"{folder / lost} is in the way, and no session has put it there; move it")
+    aside = fresh.with_name(f"{fresh.name}.before")
+    os.replace(str(folder), str(aside))
+    os.replace(str(fresh), str(folder))
+    for name in kept:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        os.replace(str(aside / name), str(folder / name))
+    shutil.rmtree(str(aside))
+
+
 def unpack(path, folder):
-    """The file's content in `folder`, once; with what may be executed."""
+    """The file's content in `folder`, once; with what may be executed. Of another session what was unpacked goes, and
+    what else lies there stays."""
     folder = pathlib.Path(folder).resolve()
-    mark, name = folder / ".unpacked", hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
-    if mark.exists() and mark.read_text() == name:
+    mark, name = folder / _MARK, hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
+    if mark.exists() and mark.read_text().split("\n")[0] == name:
         return folder
     if folder.exists() and not mark.exists() and any(folder.iterdir()):
         raise SessionError(f"{folder} is in the way: it is no session that was unpacked; move it")
@@ -80,13 +116,15 @@ def unpack(path, folder):
     try:
         with zipfile.ZipFile(str(path)) as archive:
             archive.extractall(str(fresh))
+            names = archive.namelist()
             for info in archive.infolist():
                 os.chmod(str(fresh / info.filename), (info.external_attr >> 16) & 0o777 or 0o644)
         os.chmod(str(fresh), 0o777 & ~MASK)
-        (fresh / mark.name).write_text(name)
-        if folder.exists():  # of another session: nothing of it stays
-            shutil.rmtree(str(folder))
-        os.replace(str(fresh), str(folder))
+        (fresh / _MARK).write_text("\n".join([name, *names]))
+        if mark.exists():
+            _replace(folder, fresh, set(names))
+        else:
+            os.replace(str(fresh), str(folder))
     except BaseException:
         shutil.rmtree(str(fresh), ignore_errors=True)
         raise

@@ -697,6 +697,27 @@ class Parts(unittest.TestCase):
             bundle.Bundle(path).close()
             self.assertEqual(scratch(), [])
 
+    def test_folders_that_are_no_scratch_of_ours_stay(self):
+        """Whoever may write into the temporary folder neither stops a run nor has it remove what another user has there."""
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(tempfile, "tempdir", folder):
+            places = [pathlib.Path(folder) / f"tilewright-sweep-{name}" for name in ("pipe", "link", "ours", "theirs")]
+            for place in places:
+                place.mkdir()
+                (place / "content").write_text("1")
+            os.mkfifo(str(places[0] / ".owner"))
+            (places[1] / ".owner").symlink_to(places[2] / "content")
+            for place in places[2:]:
+                (place / ".owner").write_text("")
+            if not os.getuid():
+                os.chown(str(places[3] / ".owner"), 1, 1)
+            alarm = signal.signal(signal.SIGALRM, lambda *_: self.fail("it waits for the other end of the pipe"))
+            self.addCleanup(signal.signal, signal.SIGALRM, alarm)
+            signal.alarm(10)
+            bundle._remove_ownerless()
+            signal.alarm(0)
+            gone = places[2:3] if not os.getuid() else places[2:]
+            self.assertEqual([place for place in places if not place.exists()], gone)
+
     def test_not_a_bundle(self):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "x.twb"

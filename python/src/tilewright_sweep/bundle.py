@@ -21,6 +21,7 @@ import os
 import pathlib
 import re
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
@@ -151,11 +152,18 @@ def _remove_ownerless():
     """Folders of processes that were killed. Whoever else sees the folder may have other process ids: locks tell."""
     for owner in pathlib.Path(tempfile.gettempdir()).glob(f"{_SCRATCH}*/{_OWNER}"):
         try:
-            with open(str(owner)) as file:
+            file = os.open(str(owner), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        except OSError:
+            continue  # another user's, or gone by now
+        try:
+            about = os.fstat(file)
+            if stat.S_ISREG(about.st_mode) and about.st_uid == os.getuid():
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 shutil.rmtree(str(owner.parent), ignore_errors=True)
         except OSError:
-            pass  # it lives, or is another user's
+            pass  # it lives
+        finally:
+            os.close(file)
 
 
 class Bundle:

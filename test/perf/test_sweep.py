@@ -379,6 +379,22 @@ class Nothing(unittest.TestCase):
             with self.assertRaisesRegex(RuntimeError, "x.json is neither a tuning database nor a file of results"):
                 sweep("merge", path, "-o", path.with_name("out"))
             self.assertFalse(path.with_name("out").exists())
+            for text in ('{\n "a": 1\n}\n', '{"a": 1,\n"b": 2}', '{"a": 1}\n{"problem', "text\n", "[1,\n"):
+                path.write_text(text)
+                with self.assertRaisesRegex(ValueError, "x.json is neither", msg=text):
+                    journal.read_results([path])
+
+    def test_merge_of_what_was_cut_off(self):
+        """In its first record, as the process or the machine ended: nothing is known yet."""
+        with tempfile.TemporaryDirectory() as folder:
+            work = pathlib.Path(folder)
+            record = {"suite": "gemm", "problem": {"function": "f"}, "peers": {}}
+            (work / "whole").write_text(json.dumps(record) + "\n")
+            for text in ("", "\n", "{", '{"suite": "ge', '{"suite": "ge\n', '{"su\n{"suite": "gemm", "problem": {'):
+                (work / "cut").write_text(text)
+                self.assertEqual(best.merge([work / "whole", work / "cut"], work / "all"), ("results", 1), text)
+            with self.assertRaisesRegex(RuntimeError, "cut: no results of a sweep are there"):
+                sweep("best", work / "cut", "-o", work / "tuning.json")
 
     def test_files_are_written_whole(self):
         with tempfile.TemporaryDirectory() as folder:

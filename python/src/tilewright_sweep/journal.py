@@ -17,19 +17,35 @@ class JournalBusy(RuntimeError):
 
 
 def read_results(paths):
-    """The results in journals that somebody named, once each: a file that is not there, or has none, is an error."""
+    """The results in journals that somebody named, once each: a file that is not there, or is no journal, is an error."""
     found = {}
     for path in map(pathlib.Path, paths):
         if not path.exists():
             raise FileNotFoundError(f"there are no results {path}")
         records = [r for r in read_records(path) if "problem" in r]
-        if not records and path.stat().st_size:
+        if not records and not _is_begun(path.read_text(errors="replace")):
             raise ValueError(f"{path} is neither a tuning database nor a file of results")
         for record in records:
             key = identity(record)
             if key not in found or knowledge(record) > knowledge(found[key]):
                 found[key] = record
     return list(found.values())
+
+
+def _parses(text):
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_begun(text):
+    """Whether a file without results is empty, or a journal that was cut off in its first record."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    if any(map(_parses, [text, *lines])):
+        return False
+    return lines in ([], ["{"]) or any(line.startswith('{"') for line in lines)
 
 
 def end_line(file):

@@ -1,6 +1,32 @@
 # Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#
+
+# Files beside its source that a program is made of: parameters and what is tuned. A
+# source that is not there yet says nothing of its parameters.
+function(_tilewright_program_files result source)
+  set(files "")
+  set(named FALSE)
+  foreach(option ${ARGN})
+    if(option MATCHES "^--(parameters|tuning)=(.+)$")
+      if(CMAKE_MATCH_1 STREQUAL parameters)
+        set(named TRUE)
+      endif()
+      get_filename_component(file ${CMAKE_MATCH_2} ABSOLUTE)
+      list(APPEND files ${file})
+    endif()
+  endforeach()
+  if(NOT named AND EXISTS ${source})
+    # The program names the file, which another version of it may do otherwise.
+    file(STRINGS ${source} line REGEX "tilewright.parameters = \"")
+    if(line MATCHES "tilewright.parameters = \"([^\"/]+)\"")
+      get_filename_component(folder ${source} DIRECTORY)
+      list(APPEND files ${folder}/${CMAKE_MATCH_1})
+      set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
+    endif()
+  endif()
+  set(${result} ${files} PARENT_SCOPE)
+endfunction()
+
 # tilewright_add_program(NAME SOURCE FILE.mlir
 #                        [TARGETS TARGET...]    as --target takes them
 #                        [OPTIONS OPTION...]    further options of the compiler; names
@@ -15,35 +41,6 @@
 #
 #   tilewright_add_program(mlp SOURCE mlp.mlir TARGETS cuda:sm_80 vulkan cpu)
 #   target_link_libraries(app PRIVATE mlp)
-# Files beside its source that a program is made of: parameters and what is tuned.
-function(_tilewright_program_files result source)
-  set(files "")
-  get_filename_component(parameters ${source} DIRECTORY)
-  foreach(option ${ARGN})
-    if(option MATCHES "^--(parameters|tuning)=(.+)$")
-      get_filename_component(file ${CMAKE_MATCH_2} ABSOLUTE)
-      if(CMAKE_MATCH_1 STREQUAL parameters)
-        set(parameters ${file})
-      else()
-        list(APPEND files ${file})
-      endif()
-    endif()
-  endforeach()
-  if(IS_DIRECTORY ${parameters})
-    # The program names the file, which another version of it may do otherwise.
-    if(EXISTS ${source})
-      file(STRINGS ${source} line REGEX "tilewright.parameters = \"")
-      if(line MATCHES "tilewright.parameters = \"([^\"/]+)\"")
-        list(APPEND files ${parameters}/${CMAKE_MATCH_1})
-        set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
-      endif()
-    endif()
-  else()
-    list(APPEND files ${parameters})
-  endif()
-  set(${result} ${files} PARENT_SCOPE)
-endfunction()
-
 function(tilewright_add_program name)
   cmake_parse_arguments(ARG "" "SOURCE;RUNTIME" "TARGETS;OPTIONS" ${ARGN})
   if(NOT ARG_SOURCE OR ARG_UNPARSED_ARGUMENTS)

@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 from unittest import mock
@@ -146,6 +147,31 @@ class Interrupts(unittest.TestCase):
             with self.assertRaises(processes.Interrupted):
                 server.ask({"input": "good"})
         self.assertEqual(server.started, 1)
+
+    def test_an_interrupt_kills_all_and_leaves_nothing_open(self):
+        """One process is gone already, whose end somebody else has heard of; who interrupts may be starting another."""
+        gone = mock.Mock(**{"kill.side_effect": ProcessLookupError, "wait.return_value": 0})
+        processes._alive.add(gone)
+        self.addCleanup(processes._alive.discard, gone)
+        others = [processes.start(["sleep", "60"]) for _ in range(4)]
+        self.addCleanup(processes.resume)
+        starting = mock.patch.object(subprocess, "Popen", side_effect=lambda *_, **__: processes.end_all() or gone)
+        ended = threading.Thread(target=lambda: starting.__enter__() and processes.start(["true"]), daemon=True)
+        ended.start()
+        ended.join(SOON)
+        starting.__exit__(None, None, None)
+        self.assertFalse(ended.is_alive())
+        for process in others:
+            self.assertEqual(process.wait(SOON), -signal.SIGKILL)
+            processes.end(process)
+        gone.kill.assert_called()
+        self.assertEqual(processes.end(gone), 0)
+        worker = watch.Worker(10, ["true"])
+        files = os.listdir("/proc/self/fd")
+        for _ in range(3):
+            with self.assertRaises(processes.Interrupted):
+                worker.ask(do="open")
+        self.assertEqual(os.listdir("/proc/self/fd"), files)
 
     def test_a_worker_says_its_own_end(self):
         """It closes its answers first, and comes to its end some time later."""

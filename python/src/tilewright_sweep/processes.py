@@ -13,7 +13,8 @@ import threading
 #: Between the end of a process's answers and its own: longer than a system takes to write nothing down.
 PATIENCE = 2.0
 
-_lock, _alive, _over = threading.Lock(), set(), False
+#: Whoever holds it may be interrupted, and end all.
+_lock, _alive, _over = threading.RLock(), set(), False
 
 
 class Interrupted(Exception):
@@ -31,12 +32,21 @@ def start(command, **options):
         check()
         process = subprocess.Popen(command, start_new_session=True, bufsize=0, **options)
         _alive.add(process)
+        if _over:  # this thread was interrupted meanwhile
+            _kill(process)
     return process
+
+
+def _kill(process):
+    try:
+        process.kill()
+    except ProcessLookupError:
+        pass  # Python before 3.9: it came to its end, and somebody else waits for it
 
 
 def end(process):
     """Kills it; its return code."""
-    process.kill()
+    _kill(process)
     code = process.wait()
     with _lock:
         _alive.discard(process)
@@ -60,8 +70,8 @@ def end_all():
     global _over
     with _lock:
         _over = True
-        for process in _alive:
-            process.kill()
+        for process in list(_alive):
+            _kill(process)
 
 
 def resume():

@@ -39,19 +39,25 @@ class Worker:
 
     def _start(self):
         self.started += 1
-        mine, theirs = os.pipe()
-        self.said = tempfile.TemporaryFile()
         place = str(pathlib.Path(tilewright_sweep.__file__).parent.parent)
         paths = [place] + [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p]
-        self.process = processes.start(
-            [*self.command, str(theirs)],
-            stdin=subprocess.PIPE,
-            stdout=self.said,
-            stderr=self.said,
-            pass_fds=[theirs],
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
-        )
-        os.close(theirs)
+        mine, theirs = os.pipe()
+        self.said = tempfile.TemporaryFile()
+        try:
+            self.process = processes.start(
+                [*self.command, str(theirs)],
+                stdin=subprocess.PIPE,
+                stdout=self.said,
+                stderr=self.said,
+                pass_fds=[theirs],
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+            )
+        except BaseException:
+            os.close(mine)
+            self.said.close()
+            raise
+        finally:
+            os.close(theirs)
         self.replies, self.rest = mine, b""
 
     @property

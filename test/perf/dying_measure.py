@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The process that measures, which dies of a request: dying_measure.py REQUEST CRASHES MARK DESCRIPTOR.
 
-Of "time" the first process dies, which makes the file MARK. The candidate CRASHES makes it, too, and crashes when it is
-timed; of "open" every process dies that finds it.
+Of "problem" or "time" the first process dies, which makes the file MARK. The candidate CRASHES makes it, too, and
+crashes when it is timed; of "open" every process dies that finds it.
 """
 
 import os
@@ -14,7 +14,7 @@ import sys
 from tilewright_sweep import measure
 
 request, crashes, mark = sys.argv.pop(1), sys.argv.pop(1), pathlib.Path(sys.argv.pop(1))
-opened, timed, batch = measure.Measurer.open, measure.Measurer.time, measure.Measurer._batch
+opened, batch = measure.Measurer.open, measure.Measurer._batch
 
 
 def open_device(self, asked):
@@ -23,11 +23,14 @@ def open_device(self, asked):
     return opened(self, asked)
 
 
-def time(self, asked):
-    if request == "time" and not mark.exists():
-        mark.touch()
-        os._exit(3)
-    return timed(self, asked)
+def dying_once(do):
+    def once(self, asked):
+        if not mark.exists():
+            mark.touch()
+            os._exit(3)
+        return do(self, asked)
+
+    return once
 
 
 def one_batch(self, call, length, **more):
@@ -37,5 +40,7 @@ def one_batch(self, call, length, **more):
     return batch(self, call, length, **more)
 
 
-measure.Measurer.open, measure.Measurer.time, measure.Measurer._batch = open_device, time, one_batch
+measure.Measurer.open, measure.Measurer._batch = open_device, one_batch
+if request != "open":
+    setattr(measure.Measurer, request, dying_once(getattr(measure.Measurer, request)))
 measure.main()

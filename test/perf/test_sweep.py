@@ -235,23 +235,26 @@ class OnCpu(unittest.TestCase):
         self.assertEqual(again, "the default, which they are held against: no sign of life for 2 s")
 
     def test_a_device_that_dies_at_no_candidate_is_not_the_defaults_fault(self):
-        """Its process dies before it times the first; then it does not open again behind a candidate that crashed."""
+        """Its process dies before it checks or times the first; then it does not open again behind one that crashed."""
         name = "softmax_f32_128x256"
         opened, mark = self.some(name), self.work / "died"
         first, other = opened.plan["candidates"]
-        results = [self.work / "died1.jsonl", self.work / "died2.jsonl"]
-        early = [sys.executable, str(HERE / "dying_measure.py"), "time", "none", str(mark)]
-        self.assertEqual(run.run_bundle(opened, "cpu", results[0], command=early, cold=False), 0)
-        self.assertTrue(mark.exists())
-        self.assertEqual(counted(results[0]), {"ok": 2})
-        mark.unlink()
+        for request in ("problem", "time"):
+            early = [sys.executable, str(HERE / "dying_measure.py"), request, "none", str(mark)]
+            results = self.work / f"died-{request}.jsonl"
+            self.assertEqual(run.run_bundle(opened, "cpu", results, command=early, cold=False), 0)
+            self.assertTrue(mark.exists())
+            self.assertEqual(counted(results), {"ok": 2})
+            mark.unlink()
+        results = self.work / "died-open.jsonl"
         late = [sys.executable, str(HERE / "dying_measure.py"), "open", other["id"], str(mark)]
         with self.assertRaisesRegex(run.NotOpened, "cpu could not be opened: ended with status 3"):
-            run.run_bundle(opened, "cpu", results[1], command=late, cold=False)
-        self.assertEqual([(r["candidate"], r["verdict"]) for r in journal.read_records(results[1])], [(other["id"], "crash")])
+            run.run_bundle(opened, "cpu", results, command=late, cold=False)
+        found = [(r["candidate"], r["verdict"]) for r in journal.read_records(results)]
+        self.assertEqual(found, [(other["id"], "crash")])
         # Another run, on a device that is well, goes on.
-        self.assertEqual(run.run_bundle(opened, "cpu", results[1], cold=False), 2)
-        self.assertEqual({r["candidate"]: r["verdict"] for r in journal.read_records(results[1])},
+        self.assertEqual(run.run_bundle(opened, "cpu", results, cold=False), 2)
+        self.assertEqual({r["candidate"]: r["verdict"] for r in journal.read_records(results)},
                          {first["id"]: "ok", other["id"]: "crash"})
 
     def test_what_was_checked_alone_is_timed(self):
@@ -714,7 +717,7 @@ class Parts(unittest.TestCase):
             self.assertEqual(scratch(), [])
 
     def test_folders_that_are_no_scratch_of_ours_stay(self):
-        """Whoever may write into the temporary folder neither stops a run nor has it remove what another user has there."""
+        """Who writes into the temporary folder neither stops a run nor has it remove what another user has there."""
         with tempfile.TemporaryDirectory() as folder, mock.patch.object(tempfile, "tempdir", folder):
             places = [pathlib.Path(folder) / f"tilewright-sweep-{name}" for name in ("pipe", "link", "ours", "theirs")]
             for place in places:

@@ -324,8 +324,9 @@ class Run:
         for c in same + [c for c in others if not self.known(c)]:
             self.write(c, self.equal.get(c["id"], ()), verdict="error", error=text)
 
-    def _prepare(self, default):
-        """The problem and its baseline in a worker, which may be a new one."""
+    def _prepare(self, default, tries=2):
+        """The problem and its baseline in a worker, which may be a new one; another one where it dies
+        before the baseline runs."""
         if not self.worker.alive:
             self.opened = self._open(self.name)
         for request in (
@@ -335,6 +336,8 @@ class Run:
             try:
                 reply = self.worker.ask(**request)
             except WorkerDied as died:
+                if died.at is None and tries > 1:
+                    return self._prepare(default, tries - 1)
                 raise DefaultFailed({"verdict": died.how, "error": str(died)}) from None
             if not reply["ok"]:
                 reply.update(verdict="error")
@@ -392,8 +395,8 @@ class Run:
             self.worker.ask(do="check", id=c["id"], artifact=str(self.bundle.artifact(c)))
 
     def _time(self, default, candidates, **request):
-        """{id: figures}; a candidate at which the worker dies is written down and left out. Where it dies at none of them,
-        another one tries once."""
+        """{id: figures}; a candidate at which the worker dies is written down and left out. Where it dies at
+        none of them, another one tries once."""
         candidates, tries = list(candidates), 2
         while True:
             try:

@@ -88,8 +88,8 @@ class Interrupts(unittest.TestCase):
 
     def test_whoever_waits_for_a_device_stops(self):
         plan, device = self.work / "plan", f"cpu@{min(os.sched_getaffinity(0))}"
-        subprocess.run(command("transpose", "--rows=64", "--columns=96", "--target=cpu:native", "--candidates=1", "-o", plan),
-                       check=True, stdout=subprocess.DEVNULL)  # fmt: skip
+        subprocess.run(command("transpose", "--rows=64", "--columns=96", "--target=cpu:native", "--candidates=1",
+                               "-o", plan), check=True, stdout=subprocess.DEVNULL)  # fmt: skip
         subprocess.run(command("compile", plan), check=True, stdout=subprocess.DEVNULL)
         lock = watch.DeviceLock(device, "", wait=True)
         self.addCleanup(lock.close)

@@ -174,7 +174,8 @@ class Unpacking(unittest.TestCase):
             (there / name).write_text("mine")
         (there / "linked").symlink_to("results")
         session.unpack(self.session(**{"bench/run.py": "2"}), there)
-        files = sorted(str(path.relative_to(there)) for path in there.glob("**/*") if path.is_symlink() or path.is_file())
+        files = [path for path in there.glob("**/*") if path.is_symlink() or path.is_file()]
+        files = sorted(str(path.relative_to(there)) for path in files)
         self.assertEqual(files, [".unpacked", "bench/mine", "bench/run.py", "linked", "results/e2e.jsonl"])
         self.assertEqual((there / "results/e2e.jsonl").read_text(), "mine")
         self.assertEqual(sorted(os.listdir(str(self.folder))), ["on-gpu", "on-gpu.twb"])

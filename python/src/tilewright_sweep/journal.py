@@ -17,7 +17,7 @@ class JournalBusy(RuntimeError):
 
 
 def read_results(paths):
-    """The results in journals that somebody named, once each: a file that is not there, or is no journal, is an error."""
+    """The results in journals that somebody named, once each: one that is not there, or is none, is an error."""
     found = {}
     for path in map(pathlib.Path, paths):
         if not path.exists():

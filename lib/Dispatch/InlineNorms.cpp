@@ -12,9 +12,8 @@
 //   %p = linalg.matmul ins(%n, %w) …
 //
 // Other calls stay, whose kernels are compiled once. On CPUs, whose products do not reduce
-// rows, all do: in examples/decoder-layer.mlir both norms take 0.3 % of the kernels' time (12 us
-// each on one thread of a Zen 4), which each of a product's blocks, 11 of the network's, would
-// take again.
+// rows, all do: a norm in front of a product is a small part of its time, which each of the
+// product's blocks would take again.
 
 #include "tilewright/Dispatch/Dispatch.h"
 #include "tilewright/Dispatch/Groups.h"

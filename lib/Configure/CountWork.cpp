@@ -9,6 +9,7 @@
 #include "Counter.h"
 #include "CostModel.h"
 #include "tilewright/Configure/KeptRows.h"
+#include "tilewright/Dialect/Divisions.h"
 #include "tilewright/Dialect/KeptRows.h"
 #include "tilewright/Dialect/Packed.h"
 
@@ -132,8 +133,7 @@ static BodyWork workOf(const KernelInfo &info, linalg::LinalgOp op) {
     } else if (isa<arith::DivFOp, arith::RemFOp>(inner)) {
       work.special += 1;
       work.fma += kDivision;
-    } else if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
-                   arith::FloorDivSIOp, arith::CeilDivSIOp, arith::CeilDivUIOp>(inner)) {
+    } else if (isIntegerDivision(inner)) {
       work.alu += kIntegerDivision;
     } else if (isa<FloatType>(type) && !isa<arith::CmpFOp, arith::SelectOp>(inner)) {
       work.fma += 1;

@@ -13,6 +13,7 @@
 //     %r = affine.load %m[%i]
 
 #include "NestRaiser.h"
+#include "tilewright/Dialect/Divisions.h"
 
 #include "mlir/Dialect/Affine/Analysis/Utils.h"
 #include "mlir/Dialect/Affine/Utils.h"
@@ -26,15 +27,10 @@
 using namespace mlir;
 using namespace tilewright;
 
-static bool isDivision(Operation *op) {
-  return isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::CeilDivSIOp,
-             arith::CeilDivUIOp, arith::FloorDivSIOp>(op);
-}
-
 /// Whether `op` is an integer division that each iteration of the nest does: others would also
 /// divide by what no iteration does.
 static bool dividesAlways(Operation *op, Operation *nest) {
-  if (!isDivision(op))
+  if (!isIntegerDivision(op))
     return false;
   for (Operation *around = op->getParentOp(); nest->isAncestor(around);
        around = around->getParentOp())
@@ -80,7 +76,7 @@ std::optional<NestRefusal> NestRaiser::checkOps() {
         ((isPure(op) || dividesAlways(op, nest)) && op->getNumRegions() == 0 &&
          op->getNumResults() == 1 && op->getResult(0).getType().isIntOrIndexOrFloat()))
       return WalkResult::advance();
-    refusal = refuse(op, isDivision(op)
+    refusal = refuse(op, isIntegerDivision(op)
                              ? "divides by what may be 0, under a condition or in loops whose "
                                "bounds other loops say"
                              : "is no load, store or arithmetic of scalars");

@@ -13,6 +13,7 @@
 // integers of 8 bits, and floats of 8 bits, are halves and bf16 numbers. Beside an operand of
 // another type integers become what the body multiplies.
 
+#include "Products.h"
 #include "tilewright/Dialect/Float8.h"
 #include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Normalize/Normalize.h"
@@ -28,21 +29,6 @@ namespace tilewright {
 #define GEN_PASS_DEF_CONVERTOPERANDSPASS
 #include "tilewright/Normalize/Passes.h.inc"
 } // namespace tilewright
-
-/// The multiplication of `init + a * b`, or null.
-static arith::MulFOp getProduct(linalg::GenericOp op) {
-  if (op.getNumDpsInputs() != 2 || op.getNumResults() != 1 || !op.getNumReductionLoops())
-    return {};
-  auto add = op.getBody()->getTerminator()->getOperand(0).getDefiningOp<arith::AddFOp>();
-  if (!add)
-    return {};
-  BlockArgument init = op.getRegionOutputArgs()[0];
-  Value term = add.getLhs() == init ? add.getRhs() : add.getLhs();
-  return (add.getLhs() == init) != (add.getRhs() == init) ? term.getDefiningOp<arith::MulFOp>()
-                                                          : arith::MulFOp();
-}
-
-static bool isHalf(Type type) { return type.isF16() || type.isBF16(); }
 
 /// The element type in which the input that `conversion` reads becomes an operand, beside one of
 /// `other`; null if it stays as it is.
@@ -79,7 +65,7 @@ static Value convert(OpBuilder &b, Operation *conversion, Value tensor, Type typ
 }
 
 void tilewright::convertOperands(RewriterBase &b, linalg::GenericOp op) {
-  arith::MulFOp product = getProduct(op);
+  auto product = dyn_cast_or_null<arith::MulFOp>(findSummedProduct(op));
   if (!product || !op.hasPureTensorSemantics() || op->hasAttr(kConfigAttr))
     return;
   for (unsigned side : {0, 1}) {

@@ -57,6 +57,7 @@ void tilewright::populateNormalizePipeline(OpPassManager &pm,
   rest.addPass(createDropConstantSumsPass());
   rest.addPass(createOrderLoopsPass());
   rest.addPass(createCollapseLoopsPass());
+  rest.addPass(createGuardDivisionsPass());
   rest.addPass(createCanonicalizePass("normalize"));
   rest.addPass(createCSEPass());
   rest.addPass(createCarryConfigsPass(CarryConfigsPassOptions{/*putDown=*/true}));

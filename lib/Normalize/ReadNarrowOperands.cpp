@@ -12,6 +12,7 @@
 //
 // which is the same to the last bit, and which matrix units multiply.
 
+#include "Products.h"
 #include "tilewright/Dialect/Float8.h"
 #include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Normalize/Normalize.h"
@@ -27,8 +28,6 @@ namespace tilewright {
 #define GEN_PASS_DEF_READNARROWOPERANDSPASS
 #include "tilewright/Normalize/Passes.h.inc"
 } // namespace tilewright
-
-static bool isHalf(Type type) { return type.isF16() || type.isBF16(); }
 
 /// Whether matrix units multiply numbers of these types, or would after an exact conversion.
 static bool multiplyTogether(Type a, Type b) {
@@ -133,8 +132,7 @@ static Value moveNarrow(RewriterBase &b, const Narrow &narrow) {
   return value;
 }
 
-/// The multiplication of `init + a * b`, or null.
-static Operation *getProduct(linalg::GenericOp op) {
+Operation *tilewright::findSummedProduct(linalg::GenericOp op) {
   if (op.getNumDpsInputs() != 2 || op.getNumResults() != 1 || !op.getNumReductionLoops())
     return nullptr;
   Operation *add = op.getBody()->getTerminator()->getOperand(0).getDefiningOp();
@@ -145,16 +143,15 @@ static Operation *getProduct(linalg::GenericOp op) {
   if (isFirst == (add->getOperand(1) == init))
     return nullptr;
   Operation *product = add->getOperand(isFirst ? 1 : 0).getDefiningOp();
-  return isa_and_nonnull<arith::MulFOp, arith::MulIOp>(product) &&
-                 (product->getResult(0).getType().isF32() ||
-                  product->getResult(0).getType().isInteger(32))
-             ? product
-             : nullptr;
+  return isa_and_nonnull<arith::MulFOp, arith::MulIOp>(product) ? product : nullptr;
 }
 
 void tilewright::readNarrowOperands(RewriterBase &b, linalg::GenericOp op) {
-  Operation *product = getProduct(op);
+  Operation *product = findSummedProduct(op);
   if (!product || !op.hasPureTensorSemantics() || op->hasAttr(kConfigAttr))
+    return;
+  Type sum = product->getResult(0).getType();
+  if (!sum.isF32() && !sum.isInteger(32))
     return;
   std::optional<Narrow> narrow[2];
   Type types[2];

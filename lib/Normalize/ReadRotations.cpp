@@ -32,28 +32,38 @@ namespace tilewright {
 } // namespace tilewright
 
 namespace {
-/// The only dim that a slice does not take whole, where it begins there, and how much it takes.
-struct Taken {
+/// The only dim of a tensor that a window does not have whole, where it begins there, and its size.
+struct Part {
   int64_t dim, begin, size;
 };
 } // namespace
 
-static std::optional<Taken> takenBy(tensor::ExtractSliceOp slice) {
-  RankedTensorType source = slice.getSourceType();
-  if (slice.getDroppedDims().any() || !source.hasStaticShape() ||
-      ShapedType::isDynamicShape(slice.getStaticOffsets()) ||
-      ShapedType::isDynamicShape(slice.getStaticSizes()) || !slice.hasUnitStride())
+/// The window that `op`, a slice or an insertion, has of a tensor of type `whole`; `rank`: of what it
+/// gives or takes.
+static std::optional<Part> partOf(OffsetSizeAndStrideOpInterface op, RankedTensorType whole,
+                                  int64_t rank) {
+  if (rank != whole.getRank() || !whole.hasStaticShape() ||
+      ShapedType::isDynamicShape(op.getStaticOffsets()) ||
+      ShapedType::isDynamicShape(op.getStaticSizes()) || !op.hasUnitStride())
     return std::nullopt;
-  std::optional<Taken> taken;
-  for (int64_t dim = 0; dim < source.getRank(); ++dim) {
-    int64_t size = slice.getStaticSizes()[dim];
-    if (size == source.getDimSize(dim))
+  std::optional<Part> part;
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    int64_t size = op.getStaticSizes()[dim];
+    if (size == whole.getDimSize(dim))
       continue;
-    if (taken)
+    if (part)
       return std::nullopt;
-    taken = Taken{dim, slice.getStaticOffsets()[dim], size};
+    part = Part{dim, op.getStaticOffsets()[dim], size};
   }
-  return taken;
+  return part;
+}
+
+static std::optional<Part> takenBy(tensor::ExtractSliceOp slice) {
+  return partOf(slice, slice.getSourceType(), slice.getType().getRank());
+}
+
+static std::optional<Part> filledBy(tensor::InsertSliceOp insert) {
+  return partOf(insert, insert.getDestType(), insert.getSourceType().getRank());
 }
 
 namespace {
@@ -63,25 +73,6 @@ struct Pair {
   int64_t dim;
 };
 } // namespace
-
-/// Where the tensor that `insert` inserts begins, along the only dim that it does not fill.
-static std::optional<Taken> filledBy(tensor::InsertSliceOp insert) {
-  RankedTensorType whole = insert.getDestType();
-  if (insert.getSourceType().getRank() != whole.getRank() || !whole.hasStaticShape() ||
-      ShapedType::isDynamicShape(insert.getStaticOffsets()) ||
-      ShapedType::isDynamicShape(insert.getStaticSizes()) || !insert.hasUnitStride())
-    return std::nullopt;
-  std::optional<Taken> filled;
-  for (int64_t dim = 0; dim < whole.getRank(); ++dim) {
-    int64_t size = insert.getStaticSizes()[dim];
-    if (size == whole.getDimSize(dim))
-      continue;
-    if (filled)
-      return std::nullopt;
-    filled = Taken{dim, insert.getStaticOffsets()[dim], size};
-  }
-  return filled;
-}
 
 static std::optional<Pair> matchPair(Operation *op) {
   if (auto concat = dyn_cast<tensor::ConcatOp>(op))
@@ -94,7 +85,7 @@ static std::optional<Pair> matchPair(Operation *op) {
                       : tensor::InsertSliceOp();
   if (!first || !first->hasOneUse() || !first.getDest().getDefiningOp<tensor::EmptyOp>())
     return std::nullopt;
-  std::optional<Taken> one = filledBy(first), other = filledBy(second);
+  std::optional<Part> one = filledBy(first), other = filledBy(second);
   if (one && other && other->begin == 0) {
     std::swap(one, other);
     std::swap(first, second);
@@ -111,7 +102,7 @@ static std::optional<std::pair<Value, int64_t>> matchRotation(const Pair &pair) 
        start = pair.second.getDefiningOp<tensor::ExtractSliceOp>();
   if (!end || !start || end.getSource() != start.getSource())
     return std::nullopt;
-  std::optional<Taken> last = takenBy(end), first = takenBy(start);
+  std::optional<Part> last = takenBy(end), first = takenBy(start);
   if (!last || !first || last->dim != pair.dim || first->dim != pair.dim || first->begin != 0 ||
       last->begin != first->size ||
       last->begin + last->size != end.getSourceType().getDimSize(pair.dim))

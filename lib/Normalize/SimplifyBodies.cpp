@@ -11,8 +11,8 @@
 //   %r = arith.select %c, %e, %x
 //   %i = arith.muli %a, %b : index
 //
-// Both sides are computed; an integer division of the side that is not taken
-// divides by one. Ops with two results become ops with one (SingleResults.cpp).
+// Both sides are computed (tilewright-guard-divisions sees to integers that are divided in the
+// one that is not taken). Ops with two results become ops with one (SingleResults.cpp).
 // Short loops of known bounds are unrolled. Arithmetic on floats of 8 bits is done
 // in f32 and rounded, and what a reduction subtracts from its accumulator is added
 // with the other sign.
@@ -68,24 +68,6 @@ static bool mayAlwaysRun(Block *block) {
   });
 }
 
-/// Lets integer divisions of `block` divide by one where `isTaken` is not
-/// `side`.
-static void guardDivisions(RewriterBase &b, Block *block, Value isTaken,
-                           bool side) {
-  for (Operation &op : *block) {
-    if (!isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
-             arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp>(op))
-      continue;
-    b.setInsertionPoint(&op);
-    Value divisor = op.getOperand(1);
-    Value one = arith::ConstantOp::create(
-        b, op.getLoc(), b.getIntegerAttr(divisor.getType(), 1));
-    op.setOperand(1, arith::SelectOp::create(b, op.getLoc(), isTaken,
-                                             side ? divisor : one,
-                                             side ? one : divisor));
-  }
-}
-
 /// Lets asserts of `block` hold where `isTaken` is not `side`.
 static void guardAsserts(RewriterBase &b, Block *block, Value isTaken,
                          bool side) {
@@ -110,7 +92,6 @@ static void selectInsteadOfBranch(RewriterBase &b, scf::IfOp op) {
     if (!block)
       continue;
     bool isElse = block == op.elseBlock();
-    guardDivisions(b, block, condition, !isElse);
     guardAsserts(b, block, condition, !isElse);
     llvm::append_range(sides[isElse], block->getTerminator()->getOperands());
     b.eraseOp(block->getTerminator());

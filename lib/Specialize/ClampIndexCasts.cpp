@@ -9,6 +9,7 @@
 //   %b = arith.minsi %a, 2147483647 : i64
 //   %i = arith.index_cast %b : i64 to index
 
+#include "IndexRanges.h"
 #include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Specialize/Specialize.h"
 
@@ -35,11 +36,8 @@ static bool narrows(Operation *op) {
 }
 
 void tilewright::clampIndexCasts(ModuleOp program) {
-  TargetAttr target = getTarget(program);
-  if (!target)
-    return;
   for (auto kernel : program.getOps<func::FuncOp>()) {
-    if (!isKernel(kernel) || kernel.isExternal() || getIndexBits(kernel) != 32)
+    if (!hasNarrowIndices(kernel))
       continue;
     kernel.walk([](Operation *op) {
       if (!narrows(op))

@@ -5,12 +5,18 @@
 // wraps around, and may be any number.
 
 #include "IndexRanges.h"
+#include "tilewright/Dialect/Tilewright.h"
 
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace tilewright;
+
+bool tilewright::hasNarrowIndices(func::FuncOp function) {
+  return isKernel(function) && !function.isExternal() && getTarget(function) &&
+         getIndexBits(function) == 32;
+}
 
 /// Loops and sizes of unknown extents, and numbers from outside of the body: sums of two are
 /// taken to fit 32 bits.

@@ -7,9 +7,13 @@
 #define TILEWRIGHT_LIB_SPECIALIZE_INDEXRANGES_H
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace tilewright {
+
+/// Whether `function` is a kernel, made for a target, that computes indices with 32 bits.
+bool hasNarrowIndices(mlir::func::FuncOp function);
 
 /// Numbers from `low` to `high`, both included.
 struct IndexRange {

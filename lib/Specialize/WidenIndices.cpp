@@ -167,14 +167,9 @@ void BodyWidener::run() {
 }
 
 void tilewright::widenIndices(ModuleOp program) {
-  TargetAttr target = getTarget(program);
-  if (!target)
-    return;
-  for (auto kernel : program.getOps<func::FuncOp>()) {
-    if (!isKernel(kernel) || kernel.isExternal() || getIndexBits(kernel) != 32)
-      continue;
-    kernel.walk([](linalg::LinalgOp op) { BodyWidener(op).run(); });
-  }
+  for (auto kernel : program.getOps<func::FuncOp>())
+    if (hasNarrowIndices(kernel))
+      kernel.walk([](linalg::LinalgOp op) { BodyWidener(op).run(); });
 }
 
 namespace {

@@ -42,12 +42,6 @@ static LogicalResult expandAffine(Block *body) {
   return success();
 }
 
-/// Integer division by a lane that lies outside must not divide by zero.
-static bool dividesIntegers(Operation &op) {
-  return isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
-             arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp>(op);
-}
-
 /// Longest runs that anybody reads at once: 16 bytes.
 static constexpr int64_t kLongestRun = 16;
 
@@ -240,11 +234,6 @@ LogicalResult Vectorizer::vectorizeBodyOp(OpState &state, Operation &op) {
       operand = toVector(state, operand, state.order);
     for (Type &type : types)
       type = state.getType(state.order, type);
-    if (dividesIntegers(op)) {
-      Type element = getElementTypeOrSelf(operands[1].getType());
-      operands[1] = keepInside(state, operands[1], state.order, state.order,
-                               b.getIntegerAttr(element, 1));
-    }
   }
   OperationState copy(loc, op.getName(), operands, types, op.getAttrs());
   Operation *vectorized = b.create(copy);

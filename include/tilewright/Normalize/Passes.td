@@ -141,6 +141,17 @@ def ConvertOperandsPass : Pass<"tilewright-convert-operands", "::mlir::func::Fun
                            "::mlir::tensor::TensorDialect"];
 }
 
+def GuardDivisionsPass : Pass<"tilewright-guard-divisions", "::mlir::func::FuncOp"> {
+  let summary = "Divide integers that have no quotient by one";
+  let description = [{
+    In bodies, quotients and remainders of integers by zero, and of the least integer by -1, become those by
+    one: CPUs trap there, and code generators of GPUs take it that no such division runs,
+    so that what a body chooses in place of its result would be lost. Divisors that are other constants
+    stay.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def SplitZeroPointsPass : Pass<"tilewright-split-zero-points", "::mlir::func::FuncOp"> {
   let summary = "Take zero points out of products of integers";
   let description = [{

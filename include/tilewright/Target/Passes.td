@@ -28,21 +28,6 @@ def ExpandMathPass : Pass<"tilewright-expand-math"> {
                            "mlir::vector::VectorDialect"];
 }
 
-def GuardDivisionsPass : Pass<"tilewright-guard-divisions"> {
-  let summary = "divides integers that have no quotient by one instead";
-  let description = [{
-    Quotients and remainders of integers by zero, and of the least integer by -1, become those by
-    one: for machines that trap there, and for code generators that take it that no such
-    division runs, so that what is chosen in place of its result is lost. Divisors that are constants
-    or products of sizes stay.
-  }];
-  let options = [
-    Option<"indices", "indices", "bool", /*default=*/"true",
-           "those of indices, too, which include what places in memory are computed by">,
-  ];
-  let dependentDialects = ["mlir::arith::ArithDialect"];
-}
-
 def ExpandFloat8Pass : Pass<"tilewright-expand-float8"> {
   let summary = "floats of 8 bits become bytes, their conversions arithmetic";
   let description = [{

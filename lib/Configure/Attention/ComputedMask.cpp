@@ -57,13 +57,7 @@ AffineMap tilewright::maskOperandMap(AttentionOp op, linalg::GenericOp producer,
 static bool isVectorizable(Operation &inner) {
   if (isa<linalg::IndexOp>(inner) || matchPattern(&inner, m_Constant()))
     return true;
-  if (!OpTrait::hasElementwiseMappableTraits(&inner))
-    return false;
-  bool divides = isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
-                     arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp>(inner);
-  APInt divisor;
-  return !divides ||
-         (matchPattern(inner.getOperand(1), m_ConstantInt(&divisor)) && !divisor.isZero());
+  return OpTrait::hasElementwiseMappableTraits(&inner);
 }
 
 /// Why `producer` does not have the form that a block computes.

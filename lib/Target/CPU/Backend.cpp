@@ -219,7 +219,6 @@ public:
       pm.addNestedPass<func::FuncOp>(createStreamStoresPass());
     if (target.getText("triple").empty() && target.getFact("vector_bytes", 32) == 64)
       pm.addNestedPass<func::FuncOp>(createAvx512MathPass());
-    pm.addPass(createGuardDivisionsPass());
     pm.addPass(createExpandMathPass());
     pm.addPass(createExpandFloat8Pass());
     addSmallFloats(pm, target);

@@ -4,12 +4,12 @@
 // Runtime functions are no-ops once an error is recorded; what remains is the
 // machine's own: dividing, and looping while data says so.
 
+#include "tilewright/Dialect/Divisions.h"
 #include "tilewright/Target/Host/ConvertHost.h"
 #include "tilewright/Target/Host/HostCalls.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -17,34 +17,13 @@ using namespace tilewright::host;
 
 /// Records an error instead of dividing by zero, or the least integer by -1.
 static void guardDivision(Operation *op) {
-  Value left = op->getOperand(0), right = op->getOperand(1);
-  Type type = right.getType();
-  bool isSigned = isa<arith::DivSIOp, arith::RemSIOp, arith::CeilDivSIOp,
-                      arith::FloorDivSIOp>(op);
-  APInt divisor;
-  if (!type.isIntOrIndex() ||
-      (matchPattern(right, m_ConstantInt(&divisor)) && !divisor.isZero() &&
-       !(isSigned && divisor.isAllOnes())))
+  if (!op->getOperand(1).getType().isIntOrIndex())
     return;
   OpBuilder builder(op);
   Location loc = op->getLoc();
-  auto constant = [&](const APInt &value) -> Value {
-    return arith::ConstantOp::create(builder, loc,
-                                     builder.getIntegerAttr(type, value));
-  };
-  unsigned bits = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
-  auto equal = [&](Value a, const APInt &b) -> Value {
-    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, a,
-                                 constant(b));
-  };
-  Value bad = equal(right, APInt::getZero(bits));
-  if (isSigned) {
-    Value overflow = arith::AndIOp::create(
-        builder, loc, equal(left, APInt::getSignedMinValue(bits)),
-        equal(right, APInt::getAllOnes(bits)));
-    bad = arith::OrIOp::create(builder, loc, bad, overflow);
-  }
-  Value one = constant(APInt(bits, 1));
+  Value bad = hasNoQuotient(builder, op);
+  if (!bad)
+    return;
   Value zero32 = createI32(builder, loc, 0), one32 = createI32(builder, loc, 1);
   Value good = arith::SelectOp::create(builder, loc, bad, zero32, one32);
   callSupport(builder, loc, "twh_check", Type(),
@@ -54,7 +33,7 @@ static void guardDivision(Operation *op) {
                              ": the result does not exist (division by zero, or "
                              "overflow)")
                                 .str())});
-  op->setOperand(1, arith::SelectOp::create(builder, loc, bad, one, right));
+  divideByOneWhere(builder, bad, op);
 }
 
 /// Ends a loop whose condition is data when an error is recorded.
@@ -71,8 +50,7 @@ static void guardLoop(scf::ConditionOp op) {
 
 void host::guardTraps(Operation *func) {
   func->walk([](Operation *op) {
-    if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
-            arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp>(op))
+    if (isIntegerDivision(op))
       guardDivision(op);
     if (auto condition = dyn_cast<scf::ConditionOp>(op))
       guardLoop(condition);

@@ -166,10 +166,6 @@ public:
     pm.addPass(createNativeFloat8Pass());
     pm.addPass(createNativeExtremaPass());
     pm.addPass(createNativeMathPass());
-    // The code generator takes it that nobody divides by zero, and drops what is chosen then.
-    GuardDivisionsPassOptions guard;
-    guard.indices = false;
-    pm.addPass(createGuardDivisionsPass(guard));
     pm.addPass(createExpandMathPass());
     pm.addPass(createExpandFloat8Pass());
     pm.addPass(createLowerAffinePass());

@@ -11,6 +11,7 @@
 #include "tilewright/Dialect/GreedyRewrite.h"
 
 #include "tilewright/Dialect/Tilewright.h"
+#include "tilewright/Normalize/Normalize.h"
 #include "tilewright/Target/Buffers.h"
 #include "tilewright/Target/Host/EmitHost.h"
 #include "tilewright/Target/Host/HostCalls.h"
@@ -66,10 +67,13 @@ void tilewright::registerReferenceDialects(DialectRegistry &registry) {
 
 /// Everything up to loops over memrefs.
 static void buildLoops(OpPassManager &pm, bool bounds) {
+  // Of ops that become loops now, and of what becomes an op below.
+  pm.addNestedPass<func::FuncOp>(createGuardDivisionsPass());
   pm.addPass(createDecomposeOpsPass());
   // arith and math on tensors.
   pm.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
   pm.addNestedPass<func::FuncOp>(createLinalgGeneralizeNamedOpsPass());
+  pm.addNestedPass<func::FuncOp>(createGuardDivisionsPass());
   pm.addPass(createWidenAccumulatorsPass());
   pm.addPass(bufferization::createEmptyTensorToAllocTensorPass());
   bufferization::OneShotBufferizePassOptions bufferize;
@@ -103,7 +107,6 @@ static void buildLLVM(OpPassManager &pm, bool debugInfo) {
   buildFloat8(pm);
   ExpandMathPassOptions math;
   math.wide = true;
-  pm.addPass(createGuardDivisionsPass());
   pm.addPass(createExpandMathPass(math));
   pm.addPass(createExpandFloat8Pass());
   pm.addPass(memref::createExpandOpsPass());

@@ -377,6 +377,24 @@ def guarded_division(element):
     return f
 
 
+def guarded_remainder():
+    """Of indices, by an element that may be zero."""
+    dims = {"a": 517}
+    f = Function("elementwise", "i32", "guarded_remainder", dims, True)
+    x, zero = f.arg(I32, "a"), f.constant(I32, 0)
+
+    def body(lines, x, out):
+        lines += ["%i = linalg.index 0 : index", f"%n = arith.index_cast {x} : i32 to index", "%m = arith.remui %i, %n : index",
+                  "%r = arith.index_cast %m : index to i32", f"%c = arith.cmpi eq, {x}, {zero.name} : i32",
+                  f"%t = arith.select %c, {x}, %r : i32"]
+        return "%t"
+
+    f.ret(f.generic("a", [x], f.empty(I32, "a"), body))
+    f.case(label_of(dims), {}, choice(0, 1, 7, 100), EXACT,
+           lambda x: np.where(x == 0, 0, np.arange(len(x)) % np.maximum(x, 1)))
+    return f
+
+
 def extended(element):
     """The upper halves of products with and without signs, and the carry of a sum."""
     f = Function("elementwise", element.name, "extended", {"a": 37, "b": 5})
@@ -481,6 +499,7 @@ def functions():
         yield integer_powers(element)
     for element in (I8, I32):
         yield guarded_division(element)
+    yield guarded_remainder()
     yield special_values(False)
     yield index_op(True)
     yield index_op(False)

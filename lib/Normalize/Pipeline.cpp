@@ -6,6 +6,7 @@
 #include "tilewright/Dialect/GreedyRewrite.h"
 #include "tilewright/Normalize/Normalize.h"
 
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -24,6 +25,9 @@ void tilewright::populateNormalizePipeline(OpPassManager &pm,
   pm.addPass(createInlineCallsPass());
   OpPassManager &func = pm.nest<func::FuncOp>();
   // Equal operands are one, before what they cancel to is looked at.
+  func.addPass(createCSEPass());
+  func.addPass(arith::createIntRangeOptimizationsPass());
+  func.addPass(createSimplifySizesPass());
   func.addPass(createCSEPass());
   func.addPass(createCarryConfigsPass());
   func.addPass(createDecomposeTensorOpsPass());

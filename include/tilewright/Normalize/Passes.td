@@ -24,6 +24,16 @@ def DecomposeTensorOpsPass
     "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def SimplifySizesPass : Pass<"tilewright-simplify-sizes", "::mlir::func::FuncOp"> {
+  let summary = "Let sizes that the program asserts to be equal be one";
+  let description = [{
+    Of two numbers that a `cf.assert` compares for equality, or equal multiples of them, the
+    one that is computed first, or is a constant, is used in place of the other; the assert moves
+    to where both are known. With `--asserts=off` there is nothing that says so.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect"];
+}
+
 def SimplifyBodiesPass
     : Pass<"tilewright-simplify-bodies", "::mlir::func::FuncOp"> {
   let summary = "Bring bodies of structured ops to arith and math";

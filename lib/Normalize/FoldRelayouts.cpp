@@ -171,6 +171,32 @@ struct SliceWithoutUnits : OpRewritePattern<tensor::ExtractSliceOp> {
   }
 };
 
+/// A reshape that takes away the dims of one element that another one added, wherever it counts
+/// them to:  collapse (expand %x : a x b into a x 1 x b) [[0, 1], [2]] is %x. Upstream's folding
+/// knows it of dims of static size.
+struct UnitsAddedAndTaken : OpRewritePattern<tensor::CollapseShapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::CollapseShapeOp collapse,
+                                PatternRewriter &rewriter) const override {
+    auto expand = collapse.getSrc().getDefiningOp<tensor::ExpandShapeOp>();
+    if (!expand || expand.getSrcType() != collapse.getResultType())
+      return failure();
+    auto onlyUnits = [&](ArrayRef<ReassociationIndices> groups) {
+      return llvm::all_of(groups, [&](const ReassociationIndices &group) {
+        return llvm::count_if(group, [&](int64_t dim) {
+                 return expand.getResultType().getDimSize(dim) != 1;
+               }) <= 1;
+      });
+    };
+    if (!onlyUnits(expand.getReassociationIndices()) ||
+        !onlyUnits(collapse.getReassociationIndices()))
+      return failure();
+    rewriter.replaceOp(collapse, expand.getSrc());
+    return success();
+  }
+};
+
 /// An input that is a scalar (not a tensor) is used by the body directly; the
 /// operand then is unused.
 struct CaptureScalarInputs : OpRewritePattern<linalg::GenericOp> {
@@ -350,7 +376,7 @@ static LogicalResult dropUnitDims(func::FuncOp func) {
   // patterns above: so they must not run together.
   RewritePatternSet reshapes(context);
   tensor::populateReassociativeReshapeFoldingPatterns(reshapes);
-  reshapes.add<SliceWithoutUnits>(context);
+  reshapes.add<SliceWithoutUnits, UnitsAddedAndTaken>(context);
   tensor::CollapseShapeOp::getCanonicalizationPatterns(reshapes, context);
   tensor::ExpandShapeOp::getCanonicalizationPatterns(reshapes, context);
   return applyPatternsBounded(func, std::move(reshapes), "normalize",

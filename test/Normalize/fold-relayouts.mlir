@@ -292,3 +292,37 @@ func.func @APartIsReadThroughATranspose(%x: tensor<16x3x32xf32>, %e: tensor<16x3
   %r = linalg.exp ins(%s : tensor<16x32xf32>) outs(%e : tensor<16x32xf32>) -> tensor<16x32xf32>
   return %r : tensor<16x32xf32>
 }
+
+// -----
+
+// A dim of one element that is added for a broadcast, and read at its only place, is none, whatever
+// sizes the others have.
+// CHECK-LABEL: func @UnitsAddedAndTaken
+// CHECK-NOT: tensor.expand_shape
+// CHECK-NOT: tensor.collapse_shape
+// CHECK: %[[T:.*]] = linalg.generic {{.*}} ins(%arg0 : tensor<?x?x32xf32>)
+// CHECK: linalg.generic {{.*}} ins(%arg1, %[[T]] : tensor<?x8x?x32xf16>, tensor<?x?x32xf16>)
+#bhtd = affine_map<(b, h, t, d) -> (b, h, t, d)>
+#b0td = affine_map<(b, h, t, d) -> (b, 0, t, d)>
+func.func @UnitsAddedAndTaken(%c: tensor<?x?x32xf32>, %x: tensor<?x8x?x32xf16>) -> tensor<?x8x?x32xf16> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %b = tensor.dim %c, %c0 : tensor<?x?x32xf32>
+  %t = tensor.dim %c, %c1 : tensor<?x?x32xf32>
+  %u = tensor.expand_shape %c [[0], [1, 2], [3]] output_shape [%b, 1, %t, 32] : tensor<?x?x32xf32> into tensor<?x1x?x32xf32>
+  %ne = tensor.empty(%b, %t) : tensor<?x1x?x32xf16>
+  %n = linalg.generic {indexing_maps = [#bhtd, #bhtd], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%u : tensor<?x1x?x32xf32>) outs(%ne : tensor<?x1x?x32xf16>) {
+  ^bb0(%a: f32, %o: f16):
+    %v = arith.truncf %a : f32 to f16
+    linalg.yield %v : f16
+  } -> tensor<?x1x?x32xf16>
+  %e = tensor.empty(%b, %t) : tensor<?x8x?x32xf16>
+  %r = linalg.generic {indexing_maps = [#bhtd, #b0td, #bhtd], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%x, %n : tensor<?x8x?x32xf16>, tensor<?x1x?x32xf16>) outs(%e : tensor<?x8x?x32xf16>) {
+  ^bb0(%a: f16, %w: f16, %o: f16):
+    %v = arith.mulf %a, %w : f16
+    linalg.yield %v : f16
+  } -> tensor<?x8x?x32xf16>
+  return %r : tensor<?x8x?x32xf16>
+}

@@ -90,14 +90,6 @@ static bool isEpilogue(Operation *op) {
   });
 }
 
-/// Whether all that reads `value` elementwise only moves it, which others read through.
-static bool isOnlyMoved(Value value) {
-  return llvm::all_of(value.getUsers(), [](Operation *user) {
-    auto generic = dyn_cast<linalg::GenericOp>(user);
-    return !generic || isRelayout(generic);
-  });
-}
-
 /// Whether the op that writes or reads `operand`, on the other side of a reshape, gets the loops
 /// of the shape with more dims.
 static bool shouldExpand(OpOperand *operand) {
@@ -105,7 +97,7 @@ static bool shouldExpand(OpOperand *operand) {
     return isReadElementwise(expand.getResult()) &&
            (movesByCoordinates(operand->get().getDefiningOp<linalg::GenericOp>()) ||
             (isPointwise(operand->get().getDefiningOp()) &&
-             !(isEpilogue(operand->get().getDefiningOp()) && isOnlyMoved(expand.getResult())) &&
+             !isEpilogue(operand->get().getDefiningOp()) &&
              llvm::all_of(operand->get().getUsers(), [&](Operation *user) {
                return user == expand || mayExpand(user);
              })));

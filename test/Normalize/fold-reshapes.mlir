@@ -107,7 +107,7 @@ func.func @coordinates(%x: tensor<4x8xindex>) -> tensor<4x8xindex> {
   return %r : tensor<4x8xindex>
 }
 
-// What a product's kernel may do to its result stays beside it where the rest only moves it.
+// What a product's kernel may do to its result stays beside it, whoever reads it as another shape.
 // CHECK-LABEL: func @AnEpilogueStays
 // CHECK: %[[P:.*]] = linalg.generic
 // CHECK: %[[T:.*]] = linalg.generic {{.*}} ins(%[[P]] : tensor<8x6xf32>) outs(%{{.*}} : tensor<8x6xf16>)
@@ -138,4 +138,33 @@ func.func @AnEpilogueStays(%x: tensor<8x4xf32>, %y: tensor<4x6xf32>, %z: tensor<
     linalg.yield %0 : f16
   } -> tensor<2x8x3xf16>
   return %r : tensor<2x8x3xf16>
+}
+
+// CHECK-LABEL: func @AnEpilogueOfAnElementwiseReaderStays
+// CHECK: %[[P:.*]] = linalg.generic
+// CHECK: %[[T:.*]] = linalg.generic {{.*}} ins(%[[P]] : tensor<8x6xf32>) outs(%{{.*}} : tensor<8x6xf16>)
+// CHECK: tensor.expand_shape %[[T]]
+func.func @AnEpilogueOfAnElementwiseReaderStays(%x: tensor<8x4xf32>, %y: tensor<4x6xf32>, %z: tensor<8x6xf32>, %table: tensor<8x3xf16>) -> tensor<8x2x3xf16> {
+  %p = linalg.generic {indexing_maps = [#ik, #kj, #ij], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %y : tensor<8x4xf32>, tensor<4x6xf32>) outs(%z : tensor<8x6xf32>) {
+  ^bb0(%0: f32, %1: f32, %o: f32):
+    %2 = arith.mulf %0, %1 : f32
+    %3 = arith.addf %o, %2 : f32
+    linalg.yield %3 : f32
+  } -> tensor<8x6xf32>
+  %e = tensor.empty() : tensor<8x6xf16>
+  %t = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel"]} ins(%p : tensor<8x6xf32>) outs(%e : tensor<8x6xf16>) {
+  ^bb0(%0: f32, %o: f16):
+    %1 = arith.truncf %0 : f32 to f16
+    linalg.yield %1 : f16
+  } -> tensor<8x6xf16>
+  %h = tensor.expand_shape %t [[0], [1, 2]] output_shape [8, 2, 3] : tensor<8x6xf16> into tensor<8x2x3xf16>
+  %f = tensor.empty() : tensor<8x2x3xf16>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (i, j, k)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%h, %table : tensor<8x2x3xf16>, tensor<8x3xf16>) outs(%f : tensor<8x2x3xf16>) {
+  ^bb0(%0: f16, %1: f16, %o: f16):
+    %2 = arith.mulf %0, %1 : f16
+    linalg.yield %2 : f16
+  } -> tensor<8x2x3xf16>
+  return %r : tensor<8x2x3xf16>
 }

@@ -130,3 +130,10 @@ OpFoldResult tilewright::getSize(OpBuilder &b, Location loc, const Extent &exten
                                  arith::ConstantIndexOp::create(b, loc, extent.factor));
   return size;
 }
+
+SmallVector<OpFoldResult> tilewright::getMixedSizes(OpBuilder &b, Location loc, Value tensor) {
+  SmallVector<OpFoldResult> sizes;
+  for (int64_t dim = 0; dim < cast<RankedTensorType>(tensor.getType()).getRank(); ++dim)
+    sizes.push_back(getSize(b, loc, extentOf(tensor, dim)));
+  return sizes;
+}

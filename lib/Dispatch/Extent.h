@@ -37,6 +37,9 @@ Extent extentOf(mlir::Value tensor, int64_t dim);
 Extent multiply(const Extent &left, const Extent &right);
 /// The size as an index.
 mlir::OpFoldResult getSize(mlir::OpBuilder &b, mlir::Location loc, const Extent &extent);
+/// The sizes of `tensor`, by what they were computed from, so that what has the same says the same.
+llvm::SmallVector<mlir::OpFoldResult> getMixedSizes(mlir::OpBuilder &b, mlir::Location loc,
+                                                    mlir::Value tensor);
 
 } // namespace tilewright
 

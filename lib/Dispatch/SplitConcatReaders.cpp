@@ -14,6 +14,7 @@
 //   … insert %y1 into %e[0] [32] [1] … insert %y2 into …[32] [32] [1]
 
 #include "Concats.h"
+#include "Extent.h"
 
 #include "tilewright/Dialect/UserNames.h"
 #include "tilewright/Dispatch/Dispatch.h"
@@ -56,13 +57,19 @@ static Value sliceOf(OpBuilder &b, Location loc, Value value, int64_t dim, const
   auto type = cast<RankedTensorType>(value.getType());
   SmallVector<int64_t> shape(type.getShape());
   shape[dim] = part.size;
+  // Of a concatenation in the same places, the slice is its part.
+  if (std::optional<Concat> concat = matchConcat(value);
+      concat && concat->dim == dim && concat->step == step)
+    for (const ConcatPart &other : concat->parts)
+      if (other.offset == part.offset && other.source.getType() == type.clone(shape))
+        return other.source;
   // Of what is read elsewhere in its own dims, the slice is the same.
   if (auto collapse = value.getDefiningOp<tensor::CollapseShapeOp>())
     if (std::optional<SmallVector<int64_t>> kept = keptDims(collapse)) {
       value = collapse.getSrc();
       dim = (*kept)[dim];
     }
-  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, value),
+  SmallVector<OpFoldResult> sizes = getMixedSizes(b, loc, value),
                             offsets(sizes.size(), b.getIndexAttr(0)),
                             steps(sizes.size(), b.getIndexAttr(1));
   offsets[dim] = b.getIndexAttr(part.offset);
@@ -161,7 +168,7 @@ private:
           dim ? sliceOf(b, loc, input->get(), *dim, part, step) : input->get());
     }
     for (OpOperand &init : op.getDpsInitsMutable()) {
-      SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, init.get());
+      SmallVector<OpFoldResult> sizes = getMixedSizes(b, loc, init.get());
       AffineMap map = op.getMatchingIndexingMap(&init);
       sizes[*map.getResultPosition(b.getAffineDimExpr(loop))] = b.getIndexAttr(part.size);
       piece.inits.push_back(tensor::EmptyOp::create(
@@ -201,7 +208,7 @@ private:
     OpOperand &init = op.getDpsInitsMutable()[number];
     unsigned dim =
         *op.getMatchingIndexingMap(&init).getResultPosition(b.getAffineDimExpr(loop));
-    SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, init.get()),
+    SmallVector<OpFoldResult> sizes = getMixedSizes(b, loc, init.get()),
                               offsets(sizes.size(), b.getIndexAttr(0)),
                               steps(sizes.size(), b.getIndexAttr(1));
     steps[dim] = b.getIndexAttr(step);

@@ -145,3 +145,29 @@ func.func @ReadTwice(%a: tensor<8x16xf32>, %b: tensor<8x16xf32>) -> tensor<16x16
   } -> tensor<16x16xf32>
   return %r : tensor<16x16xf32>
 }
+
+// -----
+
+// Another concatenation of the same places gives its parts, and sizes are those of arguments.
+// CHECK-LABEL: func @PartsOfBoth
+// CHECK-NOT: tensor.extract_slice
+// CHECK: %[[N:.*]] = tensor.dim %arg0
+// CHECK: linalg.generic {{.*}} ins(%arg0, %arg2 : tensor<?x4xf32>, tensor<?x4xf32>)
+// CHECK: linalg.generic {{.*}} ins(%arg1, %arg2 : tensor<?x4xf32>, tensor<?x4xf32>)
+#id = affine_map<(i, j) -> (i, j)>
+func.func @PartsOfBoth(%a: tensor<?x4xf32>, %b: tensor<?x4xf32>, %t: tensor<?x4xf32>) -> tensor<?x8xf32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %a, %c0 : tensor<?x4xf32>
+  %e = tensor.empty(%n) : tensor<?x8xf32>
+  %i = tensor.insert_slice %a into %e[0, 0] [%n, 4] [1, 1] : tensor<?x4xf32> into tensor<?x8xf32>
+  %x = tensor.insert_slice %b into %i[0, 4] [%n, 4] [1, 1] : tensor<?x4xf32> into tensor<?x8xf32>
+  %j = tensor.insert_slice %t into %e[0, 0] [%n, 4] [1, 1] : tensor<?x4xf32> into tensor<?x8xf32>
+  %y = tensor.insert_slice %t into %j[0, 4] [%n, 4] [1, 1] : tensor<?x4xf32> into tensor<?x8xf32>
+  %r = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %y : tensor<?x8xf32>, tensor<?x8xf32>) outs(%e : tensor<?x8xf32>) {
+  ^bb0(%0: f32, %1: f32, %o: f32):
+    %2 = arith.mulf %0, %1 : f32
+    linalg.yield %2 : f32
+  } -> tensor<?x8xf32>
+  return %r : tensor<?x8xf32>
+}

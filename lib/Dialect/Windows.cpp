@@ -94,6 +94,14 @@ bool tilewright::isWindow(Value value) {
   return memref && !memref.getLayout().isIdentity();
 }
 
+/// Whether the window of `a` along `dim` are the elements in front of where that of `b` begins,
+/// which nothing but the run may know.
+static bool isAllBefore(tensor::InsertSliceOp a, tensor::InsertSliceOp b, int64_t dim) {
+  return isZeroInteger(a.getMixedOffsets()[dim]) && isOneInteger(a.getMixedStrides()[dim]) &&
+         isEqualConstantIntOrValue(a.getMixedSizes()[dim], b.getMixedOffsets()[dim]) &&
+         b.getStaticStrides()[dim] > 0; // no number is dynamic and positive
+}
+
 /// True if there is a dim along which the windows surely have no element in common: one ends
 /// where the other begins, or both take every n-th element, and not the same ones.
 static bool areApart(tensor::InsertSliceOp a, tensor::InsertSliceOp b) {
@@ -101,6 +109,8 @@ static bool areApart(tensor::InsertSliceOp a, tensor::InsertSliceOp b) {
     int64_t firstA = a.getStaticOffsets()[dim], firstB = b.getStaticOffsets()[dim],
             sizeA = a.getStaticSizes()[dim], sizeB = b.getStaticSizes()[dim],
             stepA = a.getStaticStrides()[dim], stepB = b.getStaticStrides()[dim];
+    if (isAllBefore(a, b, dim) || isAllBefore(b, a, dim))
+      return true;
     if (ShapedType::isDynamicShape({firstA, firstB, stepA, stepB}) || stepA < 1 || stepB < 1)
       continue;
     auto endsBefore = [](int64_t first, int64_t size, int64_t step, int64_t other) {

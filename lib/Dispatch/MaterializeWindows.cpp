@@ -187,9 +187,30 @@ static bool acceptsWindow(OpOperand &use) {
   return slice && insert && isSameWindow(slice, insert);
 }
 
+/// Computes sizes and offsets as soon as they can be: a kernel in front of others writes windows
+/// whose places are known then.
+static void hoistScalars(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    auto isScalar = [](Type type) { return type.isIntOrIndex(); };
+    if (op.getNumRegions() || !op.getNumResults() || !isPure(&op) ||
+        !llvm::all_of(op.getResultTypes(), isScalar))
+      continue;
+    Operation *last = nullptr;
+    for (Value operand : op.getOperands())
+      if (Operation *def = operand.getDefiningOp(); def && def->getBlock() == &block)
+        if (!last || last->isBeforeInBlock(def))
+          last = def;
+    if (last)
+      op.moveAfter(last);
+    else
+      op.moveBefore(&block, block.begin());
+  }
+}
+
 /// Copies windows of tensors where kernels cannot use them in place; see
 /// tilewright-materialize-windows.
 static void materializeWindows(func::FuncOp func) {
+  hoistScalars(func.front());
   OpBuilder b(func.getContext());
   func.walk([&](Operation *op) {
     b.setInsertionPoint(op);

@@ -189,3 +189,31 @@ func.func @WindowsThatTouchAreCopied(%x: tensor<4xf32>) -> tensor<8xf32> {
   %n = tensor.insert_slice %r#1 into %i[3] [4] [1] : tensor<4xf32> into tensor<8xf32>
   return %n : tensor<8xf32>
 }
+
+// -----
+
+// A part behind another one whose length only the run knows, in halves: the tensor for both is made
+// in front of what computes the halves, and only the part that is there already is copied.
+// CHECK-LABEL: func @BehindAPartOfAnyLength
+// CHECK-COUNT-1: tilewright.identity
+// CHECK-NOT: tilewright.identity
+#id = affine_map<(i, j) -> (i, j)>
+func.func @BehindAPartOfAnyLength(%cache: tensor<?x8xf32>, %x: tensor<?x4xf32>) -> tensor<?x8xf32> {
+  %c0 = arith.constant 0 : index
+  %t = tensor.dim %x, %c0 : tensor<?x4xf32>
+  %p = tensor.empty(%t) : tensor<?x4xf32>
+  %r:2 = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<?x4xf32>) outs(%p, %p : tensor<?x4xf32>, tensor<?x4xf32>) {
+  ^bb0(%a: f32, %o: f32, %u: f32):
+    %y = math.absf %a : f32
+    %z = arith.negf %a : f32
+    linalg.yield %y, %z : f32, f32
+  } -> (tensor<?x4xf32>, tensor<?x4xf32>)
+  %s = tensor.dim %cache, %c0 : tensor<?x8xf32>
+  %n = affine.apply affine_map<()[a, b] -> (a + b)>()[%s, %t]
+  %e = tensor.empty(%n) : tensor<?x8xf32>
+  %c = tensor.insert_slice %cache into %e[0, 0] [%s, 8] [1, 1] : tensor<?x8xf32> into tensor<?x8xf32>
+  %i = tensor.insert_slice %r#0 into %c[%s, 0] [%t, 4] [1, 1] : tensor<?x4xf32> into tensor<?x8xf32>
+  %k = tensor.insert_slice %r#1 into %i[%s, 4] [%t, 4] [1, 1] : tensor<?x4xf32> into tensor<?x8xf32>
+  return %k : tensor<?x8xf32>
+}

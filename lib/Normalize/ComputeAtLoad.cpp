@@ -21,6 +21,8 @@
 // becomes an op of its own first: of a batch norm's `(x - mean) * rsqrt(var + eps)`,
 // `rsqrt(var + eps)`.
 //
+// Functions of coordinates alone, as the frequencies of a rotary embedding, are computed so, too.
+//
 // It is not done where the result takes more memory than what it is computed from, as of
 // weights that are dequantised or a bias that is broadcast: then reading costs more than
 // computing. An op that only moves elements is left to those who read through it, unless
@@ -49,6 +51,9 @@ namespace tilewright {
 /// Results up to this size are kept even if they are larger than what they come from.
 static constexpr int64_t kSmallBytes = 4096;
 
+/// Tables of functions of coordinates up to this size are kept.
+static constexpr int64_t kTableBytes = 1 << 20;
+
 static int64_t getBytes(Type type) {
   auto shaped = dyn_cast<RankedTensorType>(type);
   if (!shaped || !shaped.getElementType().isIntOrFloat())
@@ -70,6 +75,7 @@ namespace {
 struct ConstantWork {
   int64_t bytes = 0;     // of the data it is computed from
   bool computes = false; // does more than to move them
+  bool tabulates = false; // has functions that take longer than a read
 };
 
 class LoadWork {
@@ -141,6 +147,16 @@ static bool computes(Operation *op) {
   return generic && !isRelayout(generic);
 }
 
+/// Whether the body of `op` calls functions: exponentials, powers, sines.
+static bool callsFunctions(Operation *op) {
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  return generic && llvm::any_of(*generic.getBody(), [](Operation &inner) {
+    return isa_and_nonnull<math::MathDialect>(inner.getDialect()) &&
+           !isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp, math::FloorOp,
+                math::FmaOp, math::RoundOp, math::RoundEvenOp, math::TruncOp>(inner);
+  });
+}
+
 void LoadWork::classify(Operation *op) {
   if (isa<LoadedOp>(op))
     known[op->getResult(0)].bytes = getBytes(op->getResult(0).getType());
@@ -155,10 +171,12 @@ void LoadWork::classify(Operation *op) {
       return;
     work.bytes += found->second.bytes;
     work.computes |= found->second.computes;
+    work.tabulates |= found->second.tabulates;
   }
   if (isData(op))
     work.bytes = getBytes(op->getResult(0).getType());
-  work.computes |= work.bytes && computes(op);
+  work.tabulates |= callsFunctions(op);
+  work.computes |= work.tabulates || (work.bytes && computes(op));
   for (Value result : op->getResults())
     known[result] = work;
 }
@@ -327,7 +345,8 @@ bool LoadWork::isWorthKeeping(Value value) {
   int64_t bytes = getBytes(value.getType());
   if (bytes && value.getDefiningOp()->hasAttr(kAtLoadAttr))
     return true;
-  return bytes && bytes <= std::max(found->second.bytes, kSmallBytes);
+  int64_t most = found->second.tabulates ? kTableBytes : kSmallBytes;
+  return bytes && bytes <= std::max(found->second.bytes, most);
 }
 
 /// From the end: an op that depends on constants stays if somebody who stays reads it and

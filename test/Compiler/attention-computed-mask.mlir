@@ -71,17 +71,18 @@ func.func @distance(%q: tensor<4x?x64xf16>, %k: tensor<4x?x64xf16>, %v: tensor<4
 
 // CHECK: curves_attention_0: 1 op
 // CHECK: the mask is not computed beside the scores: 1 block computes each of its elements
-func.func @curves(%q: tensor<4x96x64xf16>, %k: tensor<4x80x64xf16>, %v: tensor<4x80x64xf16>) -> tensor<4x96x64xf16> {
+func.func @curves(%q: tensor<4x96x64xf16>, %k: tensor<4x80x64xf16>, %v: tensor<4x80x64xf16>, %slopes: tensor<4xf32>) -> tensor<4x96x64xf16> {
   %me = tensor.empty() : tensor<4x96x80xf32>
-  %m = linalg.generic {indexing_maps = [#hij], iterator_types = ["parallel", "parallel", "parallel"]}
-      outs(%me : tensor<4x96x80xf32>) {
-  ^bb0(%o: f32):
+  %m = linalg.generic {indexing_maps = [#h_of_hij, #hij], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%slopes : tensor<4xf32>) outs(%me : tensor<4x96x80xf32>) {
+  ^bb0(%s: f32, %o: f32):
     %i = linalg.index 1 : index
     %j = linalg.index 2 : index
     %d = arith.subi %j, %i : index
     %n = arith.index_cast %d : index to i32
     %f = arith.sitofp %n : i32 to f32
-    %s0 = math.sin %f : f32
+    %fs = arith.mulf %f, %s : f32
+    %s0 = math.sin %fs : f32
     %s1 = math.cos %s0 : f32
     %s2 = math.sin %s1 : f32
     %s3 = math.cos %s2 : f32

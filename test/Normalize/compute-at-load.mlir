@@ -122,3 +122,42 @@ func.func @constant() -> tensor<64xf32> {
   } -> tensor<64xf32>
   return %s : tensor<64xf32>
 }
+
+// -----
+
+#id = affine_map<(i) -> (i)>
+
+// A function of coordinates (the frequencies of a rotary embedding), not coordinates alone, which
+// take as long to read.
+// CHECK: func.func private @frequencies.at_load() -> tensor<16xf32>
+// CHECK: math.powf
+// CHECK: return %{{.*}} : tensor<16xf32>
+// CHECK-LABEL: func.func @frequencies
+// CHECK: %[[F:.*]] = tilewright.loaded @frequencies.at_load[0] : tensor<16xf32>
+// CHECK: linalg.index
+// CHECK: linalg.generic {{.*}} ins(%arg0, %[[F]], %{{.*}} : tensor<16xf32>, tensor<16xf32>, tensor<16xf32>)
+func.func @frequencies(%x: tensor<16xf32>) -> tensor<16xf32> {
+  %base = arith.constant 10000.0 : f32
+  %e = tensor.empty() : tensor<16xf32>
+  %n = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%e : tensor<16xf32>) {
+  ^bb0(%o: f32):
+    %i = linalg.index 0 : index
+    %j = arith.index_cast %i : index to i32
+    %k = arith.sitofp %j : i32 to f32
+    linalg.yield %k : f32
+  } -> tensor<16xf32>
+  %f = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%n : tensor<16xf32>) outs(%e : tensor<16xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %p = math.powf %base, %a : f32
+    linalg.yield %p : f32
+  } -> tensor<16xf32>
+  %r = linalg.generic {indexing_maps = [#id, #id, #id, #id], iterator_types = ["parallel"]}
+      ins(%x, %f, %n : tensor<16xf32>, tensor<16xf32>, tensor<16xf32>) outs(%e : tensor<16xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32, %o: f32):
+    %m = arith.mulf %a, %b : f32
+    %s = arith.addf %m, %c : f32
+    linalg.yield %s : f32
+  } -> tensor<16xf32>
+  return %r : tensor<16xf32>
+}

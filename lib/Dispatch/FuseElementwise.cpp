@@ -75,10 +75,10 @@ static bool isReduced(Value value) {
 }
 
 /// A few sums and conversions of elements, none of 8-bit floats or less than a byte, that together
-/// have no more bits than what is made of them: a reader that needs each several times (gains of a
-/// norm, scales of a group) converts them as often as it reads them. What a kernel reduces it
-/// has once a row anyway.
-static bool isConversion(linalg::GenericOp producer) {
+/// have no more bits than what is made of them, or one elementwise reader: a reader that needs each
+/// several times (gains of a norm, scales of a group, positions) converts them as often as it reads
+/// them. What a kernel reduces it has once a row anyway.
+static bool isConversion(linalg::GenericOp producer, bool hasOneReader) {
   if (producer.getNumReductionLoops() > 0 || producer.getNumResults() != 1 ||
       producer.getBody()->getOperations().size() > kFewOps)
     return false;
@@ -95,7 +95,7 @@ static bool isConversion(linalg::GenericOp producer) {
       return false;
     bits += bitsOf(input);
   }
-  return bits > 0 && bits <= bitsOf(producer.getResult(0)) &&
+  return bits > 0 && (hasOneReader || bits <= bitsOf(producer.getResult(0))) &&
          !producer.getBody()->without_terminator().empty() &&
          llvm::all_of(producer.getBody()->without_terminator(), [](Operation &op) {
            return isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp, arith::SIToFPOp,
@@ -118,11 +118,13 @@ static bool shouldMerge(OpOperand *operand) {
   if (kind == GroupKind::Contraction ||
       (kind == GroupKind::Reduction && readsContraction(producer)))
     return false;
-  if (isOfCoordinates(producer) || isConversion(producer))
+  bool hasOneReader = llvm::all_of(producer->getUsers(),
+                                   [&](Operation *user) { return user == consumer; });
+  if (isOfCoordinates(producer) ||
+      isConversion(producer, hasOneReader && kind == GroupKind::Elementwise))
     return true;
   // One reader that touches each element once: nothing is computed twice.
-  return llvm::all_of(producer->getUsers(),
-                      [&](Operation *user) { return user == consumer; }) &&
+  return hasOneReader &&
          consumer.getMatchingIndexingMap(operand).getNumResults() ==
              consumer.getNumLoops();
 }

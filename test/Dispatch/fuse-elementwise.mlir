@@ -205,3 +205,23 @@ func.func @MeanStaysPerRow(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   } -> tensor<4x8xf32>
   return %r : tensor<4x8xf32>
 }
+
+// Numbers of more bits than what they become (positions), where one elementwise op reads them.
+// CHECK-LABEL: func @Positions
+// CHECK-COUNT-1: linalg.generic
+// CHECK-NOT: linalg.generic
+func.func @Positions(%p: tensor<4xi64>, %x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %er = tensor.empty() : tensor<4xf32>
+  %e = tensor.empty() : tensor<4x8xf32>
+  %n = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%p : tensor<4xi64>) outs(%er : tensor<4xf32>) {
+  ^bb0(%a: i64, %b: f32):
+    %v = arith.sitofp %a : i64 to f32
+    linalg.yield %v : f32
+  } -> tensor<4xf32>
+  %r = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]} ins(%x, %n : tensor<4x8xf32>, tensor<4xf32>) outs(%e : tensor<4x8xf32>) {
+  ^bb0(%a: f32, %c: f32, %b: f32):
+    %v = arith.mulf %a, %c : f32
+    linalg.yield %v : f32
+  } -> tensor<4x8xf32>
+  return %r : tensor<4x8xf32>
+}

@@ -7,8 +7,8 @@ kernels write into one tensor.
 
 import numpy as np
 
-from data import F16, F32, I8, I32, integers
-from functions import EXACT, Function
+from data import F16, F32, I8, I32, I64, integers, uniform
+from functions import BOUNDED, EXACT, Function
 
 DIMS = {"h": 3, "s": 10, "W": 32, "H": 16, "P": 2}
 
@@ -100,6 +100,73 @@ def rotary(element, spelling, dynamic):
     return f
 
 
+def keys_behind_cache(element):
+    """Keys of a decoder as front ends write them: turned by angles that are computed from positions, put behind those of a
+    cache, with sizes that asserts compare.
+    """
+    f = Function("concats", element.name, "keys_behind_cache",
+                 {"b": 2, "t": 5, "u": 2, "v": 5, "s": 7, "r": 12, "E": 1, "N": 3, "H": 16, "W": 32}, True)
+    x, position, cache = f.arg(element, "btNW"), f.arg(I64, "uv"), f.arg(element, "bNsW")
+    for one, other in ("bu", "tv"):
+        same = f.raw(f"arith.cmpi eq, {f.size_of(one)}, {f.size_of(other)} : index", I32, None)
+        f.emit(f'cf.assert {same.name}, "mismatched size for broadcast"')
+    f.sized["r"] = f.raw(f"arith.addi {f.size_of('s')}, {f.size_of('t')} : index", I32, None).name
+
+    def frequency(lines, out):
+        lines += ["%i = linalg.index 0 : index", "%j = arith.index_cast %i : index to i32", "%k = arith.sitofp %j : i32 to f32",
+                  "%b = arith.constant 2.0 : f32", "%c = arith.constant -0.5 : f32", "%l = arith.mulf %k, %c : f32",
+                  "%t = math.powf %b, %l : f32"]
+        return "%t"
+
+    def convert(op, source, target):
+        def body(lines, value, out):
+            lines.append(f"%t = {op} {value} : {source.name} to {target.name}")
+            return "%t"
+        return body
+
+    def product(lines, a, b, out):
+        lines.append(f"%t = arith.mulf {a}, {b} : f32")
+        return "%t"
+
+    frequencies = f.generic("H", [], f.empty(F32, "H"), frequency)
+    positions = f.generic("uv", [position], f.empty(F32, "uv"), convert("arith.sitofp", I64, F32))
+    angles = f.generic("uvH", [positions, frequencies], f.empty(F32, "uvH"), product)
+    both = concat(f, 2, [angles, angles], "uvW")
+
+    def table(function):
+        wide = reshape(f, "expand_shape", apply(f, function, "uvW", both), "[[0], [1, 2], [3]]", "uEvW")
+        if element is F32:
+            return wide
+        return f.generic("uEvW", [wide], f.empty(element, "uEvW"), convert("arith.truncf", F32, element))
+
+    def times(a, table):
+        here, empty = "affine_map<(b, n, t, w) -> (b, n, t, w)>", f.empty(element, "bNtW")
+        kinds = ", ".join(['"parallel"'] * 4)
+        return f.raw(f"linalg.generic {{indexing_maps = [{here}, affine_map<(b, n, t, w) -> (b, 0, t, w)>, {here}], "
+                     f"iterator_types = [{kinds}]}} ins({a.name}, {table.name} : {f.value_type(a)}, {f.value_type(table)}) "
+                     f"outs({empty.name} : {f.value_type(empty)}) {{\n    ^bb0(%a: {element.name}, %c: {element.name}, "
+                     f"%o: {element.name}):\n      %t = arith.mulf %a, %c : {element.name}\n      linalg.yield %t : "
+                     f"{element.name}\n    }} -> {f.value_type(empty)}", element, "bNtW")
+
+    cos, sin = table("math.cos"), table("math.sin")
+    keys = f.op("linalg.transpose", [x], f.empty(element, "bNtW"), suffix=" permutation = [0, 2, 1, 3]")
+    left, right = (window(f, keys, "bNtH", [0, 0, 0, first]) for first in (0, 16))
+    halves = concat(f, 3, [apply(f, "arith.negf", "bNtH", right), left], "bNtW")
+    keys = apply(f, "arith.addf", "bNtW", times(keys, cos), times(halves, sin))
+    f.ret(concat(f, 2, [cache, keys], "bNrW"))
+
+    def reference(x, position, cache):
+        angle = np.tile(position[..., None] * 2 ** (-np.arange(16) / 2), 2)[:, None]
+        x = x.transpose(0, 2, 1, 3)
+        turned = np.concatenate([-x[..., 16:], x[..., :16]], -1)
+        return np.concatenate([cache, x * np.cos(angle) + turned * np.sin(angle)], 2)
+
+    fills = [uniform(-2, 2), integers(0, 50), uniform(-2, 2)]
+    for b, t, s in ((2, 5, 7), (1, 1, 40), (3, 33, 0), (2, 0, 4)):
+        f.case(f"{b}x{t}+{s}", {"b": b, "u": b, "t": t, "v": t, "s": s, "r": s + t}, fills, BOUNDED, reference)
+    return f
+
+
 def rotate(f, x, dims, axis, by):
     """Elements `by` further along `axis`, those in front behind the last."""
     size = f.sizes[dims[axis]]
@@ -175,6 +242,8 @@ def functions():
     for dynamic in (False, True):
         for spelling in ("concat", "inserted", "transposed", "pairs", "cached"):
             yield rotary(F16 if spelling != "inserted" else F32, spelling, dynamic)
+    for element in (F16, F32):
+        yield keys_behind_cache(element)
     for back in (False, True):
         yield shifted_windows(F16, back)
     yield unequal_parts(F32)

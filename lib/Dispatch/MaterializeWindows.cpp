@@ -210,7 +210,8 @@ static void hoistScalars(Block &block) {
 /// Copies windows of tensors where kernels cannot use them in place; see
 /// tilewright-materialize-windows.
 static void materializeWindows(func::FuncOp func) {
-  hoistScalars(func.front());
+  if (!func.isExternal())
+    hoistScalars(func.front());
   OpBuilder b(func.getContext());
   func.walk([&](Operation *op) {
     b.setInsertionPoint(op);

@@ -51,9 +51,9 @@ static Value dropOrAddUnits(OpBuilder &b, Location loc, Value value, RankedTenso
   return tensor::ExpandShapeOp::create(b, loc, type, value, *groups);
 }
 
-/// The elements of `value` along `dim` that are beside those of `part`.
-static Value sliceOf(OpBuilder &b, Location loc, Value value, int64_t dim, const ConcatPart &part,
-                     int64_t step) {
+/// The elements of `value`, of `sizes`, along `dim` that are beside those of `part`.
+static Value sliceOf(OpBuilder &b, Location loc, Value value, SmallVector<OpFoldResult> sizes,
+                     int64_t dim, const ConcatPart &part, int64_t step) {
   auto type = cast<RankedTensorType>(value.getType());
   SmallVector<int64_t> shape(type.getShape());
   shape[dim] = part.size;
@@ -68,10 +68,13 @@ static Value sliceOf(OpBuilder &b, Location loc, Value value, int64_t dim, const
     if (std::optional<SmallVector<int64_t>> kept = keptDims(collapse)) {
       value = collapse.getSrc();
       dim = (*kept)[dim];
+      SmallVector<OpFoldResult> all(collapse.getSrcType().getRank(), b.getIndexAttr(1));
+      for (auto [size, place] : llvm::zip_equal(sizes, *kept))
+        all[place] = size;
+      sizes = all;
     }
-  SmallVector<OpFoldResult> sizes = getMixedSizes(b, loc, value),
-                            offsets(sizes.size(), b.getIndexAttr(0)),
-                            steps(sizes.size(), b.getIndexAttr(1));
+  SmallVector<OpFoldResult> offsets(sizes.size(), b.getIndexAttr(0)),
+      steps(sizes.size(), b.getIndexAttr(1));
   offsets[dim] = b.getIndexAttr(part.offset);
   sizes[dim] = b.getIndexAttr(part.size);
   steps[dim] = b.getIndexAttr(step);
@@ -165,7 +168,7 @@ private:
         continue;
       }
       piece.inputs.push_back(
-          dim ? sliceOf(b, loc, input->get(), *dim, part, step) : input->get());
+          dim ? sliceOf(b, loc, input->get(), sizesOf(*input), *dim, part, step) : input->get());
     }
     for (OpOperand &init : op.getDpsInitsMutable()) {
       SmallVector<OpFoldResult> sizes = getMixedSizes(b, loc, init.get());
@@ -176,6 +179,20 @@ private:
     }
     pieces.push_back(piece);
     return success();
+  }
+
+  /// The sizes of an operand as those of the loops in the results: the same for all operands.
+  SmallVector<OpFoldResult> sizesOf(OpOperand &operand) {
+    SmallVector<OpFoldResult> sizes = getMixedSizes(b, loc, operand.get());
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    for (OpOperand &init : op.getDpsInitsMutable()) {
+      SmallVector<OpFoldResult> known = getMixedSizes(b, loc, init.get());
+      AffineMap initMap = op.getMatchingIndexingMap(&init);
+      for (auto [size, expr] : llvm::zip_equal(sizes, map.getResults()))
+        if (auto dim = initMap.getResultPosition(expr))
+          size = known[*dim];
+    }
+    return sizes;
   }
 
   linalg::GenericOp create(const Piece &piece) {

@@ -225,9 +225,20 @@ void RingWriter::writeConsumers(WarpsOp role, Value ring,
   for (Operation *op = whole->getNextNode(); op; op = op->getNextNode())
     epilogue.push_back(op);
   whole->erase();
-  if (!loop)
+  if (!loop) {
+    // What the product was computed from, those that use others first.
+    SetVector<Operation *> reads;
     for (RingOperand &operand : MutableArrayRef(operands).take_front(2))
-      operand.read->erase();
+      reads.insert(operand.read);
+    if (computedA)
+      for (Operation *op : llvm::reverse(computedA->ops)) {
+        reads.remove(op);
+        if (op->use_empty())
+          op->erase();
+      }
+    for (Operation *op : reads)
+      op->erase();
+  }
   b.setInsertionPointToEnd(block);
   skipWithoutTile(b, body, epilogue);
   for (auto [from, to] : body.mapping.getValueMap())

@@ -256,6 +256,44 @@ func.func private @computed(%a: memref<1024x512xi8>, %b: memref<1024x512xf16>, %
 
 // -----
 
+// A sum of one step has no loop: what the operand was computed from in the text goes with the product.
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#nk = affine_map<(m, n, k) -> (n, k)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+#config = #tilewright.lowering_config<strategy = warp_specialized, block = [64, 128, 64], warps = [4, 1, 1], stages = 4,
+    promote = [1], mma = "wgmma.m64n128k16.f16.f32">
+
+// CHECK-LABEL: @computed_of_one_step
+// CHECK-NOT: memref<1024x64xi8>, vector
+// CHECK: %[[RAW:.*]] = vector.transfer_read %{{.*}} vector<64x64xi8>
+// CHECK-COUNT-1: arith.sitofp %[[RAW]]
+// CHECK-NOT: arith.sitofp
+func.func private @computed_of_one_step(%a: memref<1024x64xi8>, %b: memref<1024x64xf16>, %c: memref<1024x1024xf32>)
+    attributes {tilewright.kernel, tilewright.lowering_config = #config,
+      tilewright.launch = #tilewright.launch<threads = 256, subgroup = 32, tiles = affine_map<() -> (16, 8)>>} {
+  %zero = arith.constant dense<0.0> : vector<64x128xf32>
+  %one = arith.constant dense<1.0> : vector<64x64xf16>
+  %c0_i8 = arith.constant 0 : i8
+  %pad = arith.constant 0.0 : f16
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  %c16 = arith.constant 16 : index
+  %t:2 = tilewright.tile_id(%c16, %c8) : index, index
+  %i = affine.apply affine_map<()[s0] -> (s0 * 64)>()[%t#0]
+  %j = affine.apply affine_map<()[s0] -> (s0 * 128)>()[%t#1]
+  %raw = vector.transfer_read %a[%i, %c0], %c0_i8 {in_bounds = [true, true]} : memref<1024x64xi8>, vector<64x64xi8>
+  %va = arith.sitofp %raw : vector<64x64xi8> to vector<64x64xf16>
+  %more = arith.addf %va, %one : vector<64x64xf16>
+  %vb = vector.transfer_read %b[%j, %c0], %pad {in_bounds = [true, true]} : memref<1024x64xf16>, vector<128x64xf16>
+  %n = tilewright.mma %more, %vb, %zero {instruction = "wgmma.m64n128k16.f16.f32", maps = [#mk, #nk, #mn]}
+      : vector<64x64xf16>, vector<128x64xf16>, vector<64x128xf32>
+  vector.transfer_write %n, %c[%i, %j] {in_bounds = [true, true]} : vector<64x128xf32>, memref<1024x1024xf32>
+  return
+}
+
+// -----
+
 // Two elements to a byte, rows side by side, and a scale for each group of the sum: a row of
 // scales goes through the ring with each step's bytes.
 

@@ -468,6 +468,9 @@ def operands_in_registers():
                        only[True](swapped(F16, F32, 32, 128, groups=2, techniques=every)))
     yield in_registers("weights_nn", "nn", None, I8, sizes(16, 208, 200), only[True](swapped(F16, F32, 16, 64)))
     yield in_registers("left", "nn", I8, None, sizes(136, 136, 208), only[False](config(F16, F32, 128, 128, 3)))
+    for label, size in (("one_step", 64), ("one_short_step", 48)):
+        yield in_registers(label, "tb", None, I8, sizes(16, 200, size), only[True](swapped(F16, F32, 16, 64)))
+        yield in_registers(f"left_{label}", "nn", I8, None, sizes(136, 136, size), only[False](config(F16, F32, 128, 128, 3, techniques=text(True, [1, 1, 1], False))))
     yield in_registers("activation", "tb", F16, None, sizes(200, 136, 72), only[False](config(F16, F32, 128, 64, 3)))
     yield in_registers("cast", "nn", F32, None, sizes(72, 136, 104), only[False](config(F16, F32, 64, 128, 3, 1, k=32)))
     yield in_registers("plain", "nn", None, None, sizes(136, 136, 72),

@@ -71,15 +71,26 @@ struct FillRelaidOut : OpRewritePattern<linalg::GenericOp> {
   }
 };
 
-/// A slice of moved elements is moved elements of a slice, where nobody needs all of them: who
-/// reads the slice reads through, too.
+/// Whether `op` widens its elements, each for itself, and nothing but slices of them is read.
+bool isWidenedForSlices(linalg::GenericOp op) {
+  if (op.getNumDpsInputs() != 1 || op.getNumDpsInits() != 1 ||
+      op.getNumParallelLoops() != op.getNumLoops() || op.getBody()->getOperations().size() != 2 ||
+      !llvm::all_of(op->getUsers(), llvm::IsaPred<tensor::ExtractSliceOp>))
+    return false;
+  auto product = op.getDpsInputOperand(0)->get().getDefiningOp<linalg::LinalgOp>();
+  return isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(op.getBody()->front()) &&
+         !(product && product.getNumReductionLoops());
+}
+
+/// A slice of moved (or widened) elements is moved elements of a slice, where nobody needs all of
+/// them: who reads the slice reads through, too.
 struct SliceBeforeRelayout : OpRewritePattern<tensor::ExtractSliceOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(tensor::ExtractSliceOp slice,
                                 PatternRewriter &rewriter) const override {
     auto op = slice.getSource().getDefiningOp<linalg::GenericOp>();
-    if (!op || !isRelayout(op) || op->hasAttr(kConfigAttr) ||
+    if (!op || !(isRelayout(op) || isWidenedForSlices(op)) || op->hasAttr(kConfigAttr) ||
         !llvm::all_of(op->getUsers(), llvm::IsaPred<tensor::ExtractSliceOp, linalg::GenericOp>))
       return failure();
     OpOperand *input = op.getDpsInputOperand(0), *init = op.getDpsInitOperand(0);
@@ -98,7 +109,8 @@ struct SliceBeforeRelayout : OpRewritePattern<tensor::ExtractSliceOp> {
     Location loc = slice.getLoc();
     Value part =
         tensor::ExtractSliceOp::create(rewriter, loc, input->get(), offsets, sizes, strides);
-    Value empty = tensor::EmptyOp::create(rewriter, loc, all, source.getElementType());
+    Value empty = tensor::EmptyOp::create(rewriter, loc, all,
+                                          getElementTypeOrSelf(op.getResult(0).getType()));
     auto moved = linalg::GenericOp::create(rewriter, loc, empty.getType(), part, empty,
                                            ArrayRef<AffineMap>{read, written},
                                            op.getIteratorTypesArray());

@@ -161,6 +161,57 @@ private:
   }
 };
 
+/// A number that the host reads of what is computed from numbers alone is computed by the host of
+/// those:
+///
+///   %n = linalg.generic <() -> (), () -> ()> ins(%position : tensor<i32>) { addi %in, 1 }
+///   %i = tensor.extract %n[]
+/// becomes
+///   %p = tensor.extract %position[];  %i = addi %p, 1
+struct ReadComputedNumber : OpRewritePattern<tensor::ExtractOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::ExtractOp extract,
+                                PatternRewriter &rewriter) const override {
+    auto op = extract.getTensor().getDefiningOp<linalg::GenericOp>();
+    if (!op || op.getNumLoops() != 0 || !op.hasPureTensorSemantics() ||
+        op->hasAttr(kConfigAttr) || op->getBlock() != extract->getBlock() ||
+        !llvm::all_of(op.getBody()->without_terminator(), [](Operation &inner) {
+          return isa<arith::ArithDialect, math::MathDialect>(inner.getDialect()) &&
+                 isSpeculatable(&inner);
+        }))
+      return failure();
+    auto isRead = [&](OpOperand &operand) {
+      return !op.getMatchingBlockArgument(&operand).use_empty();
+    };
+    // What has known scalars becomes a fill with what is computed of them.
+    bool hasTensors = false;
+    for (OpOperand &operand : op->getOpOperands()) {
+      auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+      if (isRead(operand) && type && (type.getRank() || scalarOf(&operand)))
+        return failure();
+      hasTensors |= isRead(operand) && type;
+    }
+    if (!hasTensors)
+      return failure();
+    IRMapping mapping;
+    for (OpOperand &operand : op->getOpOperands()) {
+      Value number = operand.get();
+      if (!isRead(operand))
+        continue;
+      if (isa<RankedTensorType>(number.getType()))
+        number = tensor::ExtractOp::create(rewriter, extract.getLoc(), number, ValueRange());
+      mapping.map(op.getMatchingBlockArgument(&operand), number);
+    }
+    for (Operation &inner : op.getBody()->without_terminator())
+      rewriter.clone(inner, mapping);
+    unsigned result = cast<OpResult>(extract.getTensor()).getResultNumber();
+    rewriter.replaceOp(extract, mapping.lookupOrDefault(
+                                    op.getBody()->getTerminator()->getOperand(result)));
+    return success();
+  }
+};
+
 /// A constant is rounded here as it would be where the program runs.
 struct RoundConstant : OpRewritePattern<arith::TruncFOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -215,7 +266,8 @@ LogicalResult tilewright::foldScalars(func::FuncOp func) {
   RewritePatternSet patterns(context);
   linalg::FillOp::getCanonicalizationPatterns(patterns, context);
   linalg::populateEraseUnnecessaryInputsPatterns(patterns);
-  patterns.add<FillInsteadOfGeneric, ReadFilled, ReadPiece, RoundConstant>(context);
+  patterns.add<FillInsteadOfGeneric, ReadFilled, ReadPiece, ReadComputedNumber, RoundConstant>(
+      context);
   return applyPatternsBounded(func, std::move(patterns), "normalize",
                               "folding of scalars");
 }

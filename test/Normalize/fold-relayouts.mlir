@@ -326,3 +326,31 @@ func.func @UnitsAddedAndTaken(%c: tensor<?x?x32xf32>, %x: tensor<?x8x?x32xf16>) 
   } -> tensor<?x8x?x32xf16>
   return %r : tensor<?x8x?x32xf16>
 }
+
+// -----
+
+// Halves of what is widened are widened halves, in front of whoever reads them.
+// CHECK-LABEL: func @SlicesOfWidened
+// CHECK-DAG: %[[A:.*]] = tensor.extract_slice %arg0[0, 0] [4, 8] [1, 1] : tensor<4x16xf16> to tensor<4x8xf16>
+// CHECK-DAG: %[[B:.*]] = tensor.extract_slice %arg0[0, 8] [4, 8] [1, 1] : tensor<4x16xf16> to tensor<4x8xf16>
+// CHECK-DAG: linalg.generic {{.*}} ins(%[[A]] : tensor<4x8xf16>) outs(%{{.*}} : tensor<4x8xf32>)
+// CHECK-DAG: linalg.generic {{.*}} ins(%[[B]] : tensor<4x8xf16>) outs(%{{.*}} : tensor<4x8xf32>)
+// CHECK: arith.subf
+#id = affine_map<(i, j) -> (i, j)>
+func.func @SlicesOfWidened(%x: tensor<4x16xf16>) -> tensor<4x8xf32> {
+  %we = tensor.empty() : tensor<4x16xf32>
+  %e = tensor.empty() : tensor<4x8xf32>
+  %w = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<4x16xf16>) outs(%we : tensor<4x16xf32>) {
+  ^bb0(%a: f16, %o: f32):
+    %v = arith.extf %a : f16 to f32
+    linalg.yield %v : f32
+  } -> tensor<4x16xf32>
+  %l = tensor.extract_slice %w[0, 0] [4, 8] [1, 1] : tensor<4x16xf32> to tensor<4x8xf32>
+  %r = tensor.extract_slice %w[0, 8] [4, 8] [1, 1] : tensor<4x16xf32> to tensor<4x8xf32>
+  %d = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%l, %r : tensor<4x8xf32>, tensor<4x8xf32>) outs(%e : tensor<4x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %v = arith.subf %a, %b : f32
+    linalg.yield %v : f32
+  } -> tensor<4x8xf32>
+  return %d : tensor<4x8xf32>
+}

@@ -195,3 +195,29 @@ func.func @Division(%a: i32, %b: i32, %o: tensor<?xi32>, %p: tensor<4xi32>) -> (
   } -> tensor<4xi32>
   return %r, %s : tensor<?xi32>, tensor<4xi32>
 }
+
+// The host computes numbers that it reads, where no division may trap; what kernels read of them stays.
+// CHECK-LABEL: func @ComputedNumbers
+// CHECK-COUNT-1: linalg.generic
+// CHECK: arith.divsi
+// CHECK-NOT: linalg.generic
+// CHECK: %[[P:.*]] = tensor.extract %arg0[]
+// CHECK: %[[N:.*]] = arith.addi %[[P]], %{{.*}} : i32
+// CHECK: return %[[N]]
+func.func @ComputedNumbers(%p: tensor<i32>, %q: tensor<i32>) -> (i32, i32) {
+  %c1 = arith.constant 1 : i32
+  %e = tensor.empty() : tensor<i32>
+  %n = linalg.generic {indexing_maps = [#none, #none], iterator_types = []} ins(%p : tensor<i32>) outs(%e : tensor<i32>) {
+  ^bb0(%a: i32, %o: i32):
+    %v = arith.addi %a, %c1 : i32
+    linalg.yield %v : i32
+  } -> tensor<i32>
+  %d = linalg.generic {indexing_maps = [#none, #none, #none], iterator_types = []} ins(%p, %q : tensor<i32>, tensor<i32>) outs(%e : tensor<i32>) {
+  ^bb0(%a: i32, %b: i32, %o: i32):
+    %v = arith.divsi %a, %b : i32
+    linalg.yield %v : i32
+  } -> tensor<i32>
+  %i = tensor.extract %n[] : tensor<i32>
+  %j = tensor.extract %d[] : tensor<i32>
+  return %i, %j : i32, i32
+}

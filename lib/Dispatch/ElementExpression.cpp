@@ -33,7 +33,7 @@ std::optional<double> ElementExpression::getConstant() const {
 //===----------------------------------------------------------------------===//
 
 unsigned ElementExpressions::addCoordinate(const Extent &extent) {
-  places.push_back({extent, {}});
+  places.push_back({extent, {}, false});
   return places.size() - 1;
 }
 
@@ -60,7 +60,7 @@ unsigned ElementExpressions::join(ArrayRef<unsigned> coordinates) {
   Extent extent;
   for (unsigned atom : atoms)
     extent = multiply(extent, extentOf(atom));
-  places.push_back({extent, atoms});
+  places.push_back({extent, atoms, false});
   return places.size() - 1;
 }
 
@@ -117,7 +117,7 @@ bool ElementExpressions::split(unsigned coordinate, ArrayRef<Extent> given,
         if (!ShapedType::isDynamic(size) && need % size == 0) {
           left.pop_back();
           need /= size;
-        } else if (ShapedType::isDynamic(size) || size % need == 0) {
+        } else if (!places[atom].isWhole && (ShapedType::isDynamic(size) || size % need == 0)) {
           Extent rest = extentOf(atom);
           if (rest.isKnown() && rest.factor % need == 0)
             rest.factor /= need;

@@ -66,6 +66,8 @@ class ElementExpressions {
 public:
   /// A coordinate from zero up to `extent`.
   unsigned addCoordinate(const Extent &extent);
+  /// Reshapes that would cut `coordinate` are not seen through.
+  void keepWhole(unsigned coordinate) { places[coordinate].isWhole = true; }
   Extent extentOf(unsigned coordinate) const;
   /// Its size, which may be dynamic.
   int64_t sizeOf(unsigned coordinate) const { return extentOf(coordinate).getStatic(); }
@@ -105,6 +107,7 @@ private:
   struct Place {
     Extent extent;
     Coordinates parts;
+    bool isWhole = false;
   };
   std::vector<Place> places;
   std::deque<ElementExpression> kept;

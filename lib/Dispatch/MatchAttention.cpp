@@ -271,6 +271,7 @@ bool AttentionRaiser::matchProduct(const Expression &score) {
   for (auto [loop, type] : llvm::enumerate(first.getIteratorTypesArray()))
     if (type == utils::IteratorType::reduction)
       depth = expressions.addCoordinate(extentOfLoop(first, loop));
+  expressions.keepWhole(depth);
   Coordinates loops = loopsAt(first, result, score.coordinates, depth);
   for (unsigned number : {product->a, product->b}) {
     OpOperand &operand = first->getOpOperand(number);

@@ -289,6 +289,8 @@ bool AttentionRaiser::raise(OpBuilder &b, TargetAttr target) {
     if (type == utils::IteratorType::reduction)
       key = order.back();
   }
+  // Of keys in pages, say, the op reads the tensor that they were gathered to.
+  expressions.keepWhole(key);
   hiding.emplace(expressions, key);
   last = second;
   lastAt = coordinatesOf(second, *second.getDpsInitOperand(0), order);

@@ -10,10 +10,13 @@
 //   %z = linalg.fill ins(%cst) outs(%e)
 //   %r = linalg.batch_matmul ins(%a, %b) outs(%z)
 //
-// tosa.scatter becomes tilewright.scatter.
+// tosa.scatter becomes tilewright.scatter. Tosa.h says where upstream's
+// conversions are not what the specification says, and what is done there.
 //
 // The conversions are applied as patterns and not as upstream's passes, so that
 // what they have no pattern for is an error of ours, at the op.
+
+#include "Tosa.h"
 
 #include "tilewright/Dialect/GreedyRewrite.h"
 #include "tilewright/Dialect/Irregular.h"
@@ -59,7 +62,8 @@ using Populate = llvm::function_ref<void(TypeConverter &, RewritePatternSet &)>;
 /// Applies patterns to what they match and leaves the rest. Patterns make
 /// `Intermediate` ops, which are for later ones.
 template <typename... Intermediate>
-static LogicalResult convert(func::FuncOp func, Populate populate) {
+static LogicalResult convert(func::FuncOp func, Populate populate,
+                             llvm::function_ref<bool(Operation *)> isConverted = isTosa) {
   MLIRContext *context = func.getContext();
   TypeConverter types;
   tosa::populateTosaTypeConversion(types);
@@ -68,8 +72,8 @@ static LogicalResult convert(func::FuncOp func, Populate populate) {
   ConversionTarget target(*context);
   (target.addLegalOp<Intermediate>(), ...);
   // Neither legal nor illegal: converted where there is a pattern.
-  target.markUnknownOpDynamicallyLegal([](Operation *op) {
-    return isTosa(op) ? std::nullopt : std::optional<bool>(true);
+  target.markUnknownOpDynamicallyLegal([&](Operation *op) {
+    return isConverted(op) ? std::nullopt : std::optional<bool>(true);
   });
   return applyPartialConversion(func, target, std::move(patterns));
 }
@@ -81,6 +85,18 @@ static void populateNamed(TypeConverter &types, RewritePatternSet &patterns) {
 
 static void populateGeneral(TypeConverter &types, RewritePatternSet &patterns) {
   tosa::populateTosaToLinalgConversionPatterns(types, &patterns);
+  populateTosaResize(patterns);
+}
+
+/// Extrema alone, so that the constants that they begin with are known.
+static LogicalResult convertExtrema(func::FuncOp func) {
+  DenseSet<Operation *> before;
+  func.walk([&](Operation *op) { before.insert(op); });
+  if (failed(convert<>(func, populateNamed, isTosaExtremum)) ||
+      failed(convert<tosa::ReshapeOp, tosa::ConstShapeOp>(func, populateGeneral, isTosaExtremum)))
+    return failure();
+  beginWithInfinity(func, before);
+  return success();
 }
 
 /// Rows of each batch at places of their own, by pairs of batch and place; upstream
@@ -130,7 +146,8 @@ static void populateRest(TypeConverter &types, RewritePatternSet &patterns) {
 }
 
 static LogicalResult convertAll(func::FuncOp func) {
-  if (failed(convert<tosa::ApplyScaleOp, tosa::ConstOp, tosa::ConstShapeOp,
+  if (failed(convertExtrema(func)) ||
+      failed(convert<tosa::ApplyScaleOp, tosa::ConstOp, tosa::ConstShapeOp,
                      tosa::PadOp, tosa::ReshapeOp>(func, populateNamed)) ||
       failed(
           convert<tosa::ApplyScaleOp, tosa::ConstOp, tosa::ConstShapeOp,
@@ -189,6 +206,7 @@ struct ConvertTosaPass
              })
              .wasInterrupted())
       return;
+    prepareTosa(func);
     OpPassManager preparation(func::FuncOp::getOperationName());
     buildPreparation(preparation);
     if (failed(runPipeline(preparation, func)) || failed(convertAll(func)))

@@ -54,3 +54,98 @@ func.func @Scatter(%v: tensor<2x12x5xf32>, %i: tensor<2x?xi32>, %u: tensor<2x?x5
   %r = tosa.scatter %v, %i, %u : (tensor<2x12x5xf32>, tensor<2x?xi32>, tensor<2x?x5xf32>) -> tensor<2x12x5xf32>
   return %r : tensor<2x12x5xf32>
 }
+
+// Half-pixel centers: the first position is a quarter in front of the first element.
+// CHECK-LABEL: func.func @ResizeFromInFront(
+// CHECK: linalg.generic
+// CHECK: %[[Y:.*]] = linalg.index 1
+// CHECK: %[[V:.*]] = arith.index_cast %[[Y]]
+// CHECK: %[[S:.*]] = arith.muli %[[V]],
+// CHECK: %[[P:.*]] = arith.addi %[[S]], %[[THREE:.*]] : i32
+// CHECK: %[[Q:.*]] = arith.divsi %[[P]], %{{.*}} : i32
+// CHECK: arith.subi %[[Q]], %{{.*}} : i32
+// CHECK-COUNT-4: tensor.extract %arg0
+// CHECK: linalg.yield %{{.*}} : f32
+func.func @ResizeFromInFront(%x: tensor<?x6x8x4xf32>) -> tensor<?x12x16x4xf32> {
+  %scale = tosa.const_shape {values = dense<[4, 2, 4, 2]> : tensor<4xindex>} : () -> !tosa.shape<4>
+  %offset = tosa.const_shape {values = dense<-1> : tensor<2xindex>} : () -> !tosa.shape<2>
+  %border = tosa.const_shape {values = dense<1> : tensor<2xindex>} : () -> !tosa.shape<2>
+  %r = tosa.resize %x, %scale, %offset, %border {mode = BILINEAR} : (tensor<?x6x8x4xf32>, !tosa.shape<4>, !tosa.shape<2>, !tosa.shape<2>) -> tensor<?x12x16x4xf32>
+  return %r : tensor<?x12x16x4xf32>
+}
+
+// Extrema begin with an infinity, which -3.4e38 is not.
+// CHECK-LABEL: func.func @Largest(
+// CHECK: %[[INF:.*]] = arith.constant 0xFF800000 : f32
+// CHECK: linalg.fill ins(%[[INF]] : f32)
+// CHECK: linalg.reduce
+// CHECK: %[[EDGE:.*]] = arith.constant 0xFF800000 : f32
+// CHECK: tensor.yield %[[EDGE]]
+// CHECK: %[[FIRST:.*]] = arith.constant 0xFF800000 : f32
+// CHECK: linalg.fill ins(%[[FIRST]] : f32)
+// CHECK: linalg.pooling_nhwc_max
+func.func @Largest(%x: tensor<1x4x4x2xf32>) -> (tensor<1x4x4x1xf32>, tensor<1x4x4x2xf32>) {
+  %r = tosa.reduce_max %x {axis = 3 : i32} : (tensor<1x4x4x2xf32>) -> tensor<1x4x4x1xf32>
+  %p = tosa.max_pool2d %x {kernel = array<i64: 2, 2>, pad = array<i64: 0, 1, 1, 0>, stride = array<i64: 1, 1>} : (tensor<1x4x4x2xf32>) -> tensor<1x4x4x2xf32>
+  return %r, %p : tensor<1x4x4x1xf32>, tensor<1x4x4x2xf32>
+}
+
+// A window that ignores NaN, and has nothing else, is NaN.
+// CHECK-LABEL: func.func @LargestNumber(
+// CHECK: %[[NAN:.*]] = arith.constant 0x7FC00000 : f32
+// CHECK: linalg.fill ins(%[[NAN]] : f32)
+// CHECK: %[[MAX:.*]] = arith.maxnumf
+// CHECK-NEXT: linalg.yield %[[MAX]]
+func.func @LargestNumber(%x: tensor<1x4x4x2xf32>) -> tensor<1x3x3x2xf32> {
+  %p = tosa.max_pool2d %x {kernel = array<i64: 2, 2>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>, nan_mode = IGNORE} : (tensor<1x4x4x2xf32>) -> tensor<1x3x3x2xf32>
+  return %p : tensor<1x3x3x2xf32>
+}
+
+// Floats of 8 bits are compared as f16.
+// CHECK-LABEL: func.func @Float8(
+// CHECK: arith.extf %{{.*}} : f8E4M3FN to f16
+// CHECK: arith.cmpf {{.*}} : f16
+// CHECK: linalg.pooling_nhwc_max {{.*}} : tensor<1x4x4x2xf16>
+// CHECK: arith.truncf %{{.*}} : f16 to f8E4M3FN
+func.func @Float8(%x: tensor<1x4x4x2xf8E4M3FN>) -> (tensor<1x4x2xi32>, tensor<1x3x3x2xf8E4M3FN>) {
+  %i = tosa.argmax %x {axis = 1 : i32} : (tensor<1x4x4x2xf8E4M3FN>) -> tensor<1x4x2xi32>
+  %p = tosa.max_pool2d %x {kernel = array<i64: 2, 2>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : (tensor<1x4x4x2xf8E4M3FN>) -> tensor<1x3x3x2xf8E4M3FN>
+  return %i, %p : tensor<1x4x2xi32>, tensor<1x3x3x2xf8E4M3FN>
+}
+
+// Conditions of any rank.
+// CHECK-LABEL: func.func @Conditions(
+// CHECK: tensor.collapse_shape %arg0 [] : tensor<1x1xi1> into tensor<i1>
+// CHECK: scf.if
+// CHECK: scf.while
+// CHECK: tensor.collapse_shape %{{.*}} [] : tensor<1xi1> into tensor<i1>
+// CHECK-NOT: tosa.
+func.func @Conditions(%c: tensor<1x1xi1>, %x: tensor<1xi32>, %n: tensor<1xi32>) -> tensor<1xi32> {
+  %i = tosa.cond_if %c : tensor<1x1xi1> -> tensor<1xi32> {
+    tosa.yield %x : tensor<1xi32>
+  } else {
+    tosa.yield %n : tensor<1xi32>
+  }
+  %r = tosa.while_loop (%v = %i) : (tensor<1xi32>) -> tensor<1xi32> {
+    %more = tosa.greater %n, %v : (tensor<1xi32>, tensor<1xi32>) -> tensor<1xi1>
+    tosa.yield %more : tensor<1xi1>
+  } do {
+  ^bb0(%w: tensor<1xi32>):
+    %s = tosa.add %w, %w : (tensor<1xi32>, tensor<1xi32>) -> tensor<1xi32>
+    tosa.yield %s : tensor<1xi32>
+  }
+  return %r : tensor<1xi32>
+}
+
+// Rounding that the program leaves open is done once.
+// CHECK-LABEL: func.func @RescaleInAnyWay(
+// CHECK: arith.shrsi
+// CHECK-NOT: tosa.
+func.func @RescaleInAnyWay(%x: tensor<13x21xi32>) -> tensor<13x21xi8> {
+  %m = "tosa.const"() <{values = dense<19689> : tensor<1xi16>}> : () -> tensor<1xi16>
+  %s = "tosa.const"() <{values = dense<15> : tensor<1xi8>}> : () -> tensor<1xi8>
+  %i = "tosa.const"() <{values = dense<0> : tensor<1xi32>}> : () -> tensor<1xi32>
+  %o = "tosa.const"() <{values = dense<22> : tensor<1xi8>}> : () -> tensor<1xi8>
+  %r = tosa.rescale %x, %m, %s, %i, %o {scale32 = false, rounding_mode = INEXACT_ROUND, per_channel = false, input_unsigned = false, output_unsigned = false} : (tensor<13x21xi32>, tensor<1xi16>, tensor<1xi8>, tensor<1xi32>, tensor<1xi8>) -> tensor<13x21xi8>
+  return %r : tensor<13x21xi8>
+}

@@ -22,8 +22,9 @@ def ConvertTosaPass : Pass<"tilewright-convert-tosa", "::mlir::func::FuncOp"> {
   let description = [{
     Shapes are inferred, operands made broadcastable, constants folded, and every
     tosa op is converted by upstream's patterns: to named linalg ops, linalg.generic,
-    tensor, scf and arith. An op that no pattern converts is an error. Functions
-    without tosa ops stay as they are.
+    tensor, scf and arith. Where these refuse an op or differ from TOSA's
+    specification, ours go first (lib/Input/Tosa.h). An op that no pattern converts
+    is an error. Functions without tosa ops stay as they are.
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",

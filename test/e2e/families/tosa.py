@@ -8,7 +8,7 @@ make of them, and NumPy has a formula of its own where one is short.
 
 import numpy as np
 
-from data import BF16, F16, F32, I8, I32, integers, uniform
+from data import BF16, F16, F32, I1, I8, I32, integers, uniform
 from functions import BOUNDED, EXACT, Function
 
 SMALL = integers(-9, 9)
@@ -110,6 +110,49 @@ def reduction(element, kind, numpy, dynamic):
     for sizes in [{}] + ([{"m": 70, "n": 300}] if dynamic else []):
         f.case("x".join(str({**f.sizes, **sizes}[d]) for d in "mn"), sizes, SMALL, EXACT,
                lambda x: numpy(x, axis=1, keepdims=True))
+    return f
+
+
+def extremum(kind, numpy, nan_mode):
+    """The first row has one infinity alone, the second NaN alone. Data has neither: the bits of f32 come and go as i32, 7 for NaN."""
+    f = Function("tosa", "f32", f"{kind}.{nan_mode.lower()}", {"m": 4, "n": 3, "U": 1}, False)
+    bits = f.arg(I32, "mn")
+    x = f.raw(f"arith.bitcast {bits.name} : {f.type(I32, 'mn')} to {f.type(F32, 'mn')}", F32, "mn")
+    r = apply(f, f"tosa.{kind}", [x], F32, "mU", f"{{axis = 1 : i32, nan_mode = {nan_mode}}} ")
+    found = f.raw(f"arith.bitcast {r.name} : {f.type(F32, 'mU')} to {f.type(I32, 'mU')}", I32, "mU")
+    is_number = apply(f, "tosa.equal", [r, r], I1, "mU")
+    seven = f.raw(f'"tosa.const"() <{{values = dense<7> : {f.type(I32, "UU")}}}> : () -> {f.type(I32, "UU")}', I32, "UU")
+    f.ret(apply(f, "tosa.select", [is_number, found, seven], I32, "mU"))
+    end = -np.inf if "max" in kind else np.inf
+    values = np.array([end, end, end, np.nan, np.nan, np.nan, end, np.nan, end, 2, 3, -1], np.float32).view(np.int32)
+
+    def reference(bits):
+        r = numpy(bits.astype(np.int32).view(np.float32), axis=1, keepdims=True)
+        return np.where(np.isnan(r), 7, r.view(np.int32))
+
+    f.case("4x3", {}, {"fill": "values", "values": values.tolist()}, EXACT, reference)
+    return f
+
+
+def resize(element, result, offset):
+    """Twice as many rows and columns; with an offset, by half-pixel centers."""
+    f = function(element, f"resize{offset}", {"b": 2, "H": 5, "W": 4, "C": 3, "P": 10, "Q": 8})
+    x = f.arg(element, "bHWC")
+    scales, up = (shape(f, 4, 2, 4, 2), 4) if offset else (shape(f, 2, 1, 2, 1), 2)
+    f.ret(apply(f, "tosa.resize", [x, scales, shape(f, offset, offset), shape(f, 1, 1)], result,
+                "bPQC", "{mode = BILINEAR} "))
+
+    def along(x, axis, count):
+        v = np.arange(count) * (up // 2) + offset
+        low, d = v // up, (v % up).reshape([-1 if i == axis else 1 for i in range(4)])
+        first, second = (x.take(np.clip(i, 0, x.shape[axis] - 1), axis) for i in (low, low + 1))
+        return first * (up - d) + second * d
+
+    def reference(x):
+        r = along(along(x.astype(np.int64 if not element.is_float else np.float64), 1, 10), 2, 8)
+        return r / up**2 if element.is_float else r
+
+    f.case("2x5x4x3", {}, SMALL, EXACT, reference)
     return f
 
 
@@ -221,6 +264,12 @@ def functions():
     yield pool(I8, "avg_pool2d")
     yield reduction(F32, "reduce_sum", np.sum, True)
     yield reduction(I32, "reduce_max", np.max, False)
+    for nan_mode, largest, smallest in (("PROPAGATE", np.max, np.min), ("IGNORE", np.fmax.reduce, np.fmin.reduce)):
+        yield extremum("reduce_max", largest, nan_mode)
+        yield extremum("reduce_min", smallest, nan_mode)
+    yield resize(F32, F32, -1)
+    yield resize(I8, I32, -1)
+    yield resize(I8, I32, 0)
     yield elementwise(F32, "sigmoid", None, True)
     yield elementwise(BF16, "tanh", None)
     yield elementwise(I32, "abs", np.abs)

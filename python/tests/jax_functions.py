@@ -207,6 +207,23 @@ def conversions(x):
     return x.astype(jnp.bfloat16).astype(jnp.float32), x.astype(jnp.int8), x > 0, lax.bitcast_convert_type(x, jnp.int32)
 
 
+@case(np.array([1.5, -2.5, 300, -300, 7e4, -7e4, 4e9, -4e9, np.inf, -np.inf, np.nan, 2147483520], np.float32))
+def conversions_beyond_the_range(x):
+    """What is beyond an integer's range becomes its end, and NaN 0."""
+    narrow = x.astype(jnp.bfloat16), x.astype(jnp.float16), jnp.clip(x, -448, 448).astype(jnp.float8_e4m3fn)
+    return [part.astype(kind) for part in (x, *narrow) for kind in (jnp.int8, jnp.uint8, jnp.int16, jnp.uint16, jnp.int32, jnp.uint32)]
+
+
+@case(integers(256, 4, 6).astype(np.uint8), integers(256, 6, 3).astype(np.uint8), integers(256, 1, 4, 6, 6).astype(np.uint8),
+      integers(256, 8, 4, 2, 3).astype(np.uint8))
+def unsigned_numbers(x, y, image, filters):
+    products = [jnp.matmul(x, y, preferred_element_type=kind) for kind in (jnp.int32, jnp.uint32, jnp.float32)]
+    both = [lax.conv_general_dilated(image, filters[:, :4 // groups], (1, 1), "SAME", feature_group_count=groups,
+                                     preferred_element_type=jnp.int32) for groups in (1, 2, 4)]
+    along = [running(x, 1) for running in (jnp.cumsum, lax.cumprod, lax.cummax, lax.cummin)]
+    return products, both, along, lax.cummin(x, 0, reverse=True), jnp.flip(x, 1), jnp.sort(x, descending=True), jnp.packbits(x > 99)
+
+
 @case(floats(16, 32), integers(100, 16, 32).astype(np.int8), integers(100, 32, 8).astype(np.int8))
 def narrow_products(x, a, b):
     half = x.astype(jnp.bfloat16)

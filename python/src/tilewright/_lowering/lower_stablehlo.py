@@ -88,8 +88,13 @@ def reason(message):
     """The op that was not lowered, in the words of the model, from a failed pipeline's diagnostics."""
     if call := re.search(r'failed to legalize operation \'stablehlo\.custom_call\'.*?call_target_name = "([^"]*)"', message, re.S):
         return f"op stablehlo.custom_call of '{call[1]}': that function is of another library"
-    if op := re.search(r"failed to legalize (?:unresolved materialization|operation '([\w.]+)')", message):
-        return f"op {op[1]}: IREE's compiler does not lower it to linalg" if op[1] else "its types are not lowered to linalg"
+    if op := re.search(r"failed to legalize (?:unresolved (?:\w+ )?materialization(?: from \('(\w+)'\))?|operation '([\w.]+)')", message):
+        # What became linalg in part is known by the name that the program gives it.
+        place = re.search(r'error: (?:callsite\()?"(?:[^"]*/)?([\w.]+)', message)
+        name = op[2] if op[2] and not op[2].startswith("linalg.") else place[1] if place else op[2]
+        what = f"op {name}: " if name else ""
+        return what + (f"its types{f' ({op[1]})' if op[1] else ''} are not lowered to linalg" if not op[2]
+                       else "IREE's compiler does not lower it to linalg")
     errors = re.findall(r"error: (.*)", message)
     text = re.sub(r'^("[^"]*"|<unknown>|unknown|-|loc\([^)]*\))(:\d+:\d+)?: ', "", errors[0]) if errors else first_line(message)
     return text[:200]

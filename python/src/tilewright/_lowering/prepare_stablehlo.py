@@ -11,6 +11,7 @@
     custom_call @shape_assertion        cf.assert
     dynamic_broadcast_in_dim            of JAX: dims of unknown size are not the ones that are repeated
     complex numbers                     two tensors (complex_parts.py)
+    unsigned numbers, casts to integers as XLA has them, where IREE's lowering has not (integers.py)
 """
 
 import re
@@ -18,6 +19,7 @@ import re
 from iree.compiler import ir
 
 import complex_parts
+import integers
 import scatter_places
 from diagnostics import Refused
 
@@ -60,7 +62,7 @@ def prepare(module):
             _sort(op)
         elif op.name == "stablehlo.scatter":
             scatter_places.update(op, _Builder(op))
-        elif op.name == "stablehlo.dot_general" or op.name == "stablehlo.convolution" and not _is_grouped(op):
+        elif op.name in ("stablehlo.dot_general", "stablehlo.convolution"):
             _product(op)
         elif op.name == "stablehlo.custom_call" and ir.StringAttr(op.attributes["call_target_name"]).value == "shape_assertion":
             _assertion(op)
@@ -68,6 +70,8 @@ def prepare(module):
             shape = ir.RankedTensorType(op.operands[0].type)
             unknown = [dim for dim in range(shape.rank) if shape.is_dynamic_dim(dim)]
             op.attributes["known_nonexpanding_dimensions"] = ir.DenseI64ArrayAttr.get(unknown)
+        else:
+            integers.rewrite(op, _Builder(op))
     complex_parts.split(ops(module), _Builder)
 
 
@@ -240,7 +244,8 @@ def _canonical_of(value):
 
 def _is_grouped(op):
     """IREE's lowering wants one type of depthwise convolutions, whose sums are short."""
-    return any(ir.IntegerAttr(op.attributes[name]).value != 1 for name in ("feature_group_count", "batch_group_count"))
+    return any(name in op.attributes and ir.IntegerAttr(op.attributes[name]).value != 1
+               for name in ("feature_group_count", "batch_group_count"))
 
 
 def _product(op):
@@ -249,14 +254,15 @@ def _product(op):
     sums = shape.element_type
     if wanted:
         sums = sums if wanted[1] == "tf32" else ir.Type.parse(wanted[1])
-    elif str(sums) in _NARROW:
+    elif str(sums) in _NARROW and not _is_grouped(op):
         sums = ir.F32Type.get()
-    if sums == shape.element_type and "algorithm" not in op.attributes:
+    build = _Builder(op)
+    operands = integers.widen(op, build)
+    if sums == shape.element_type and "algorithm" not in op.attributes and operands == list(op.operands):
         return
     sums = ir.RankedTensorType.get(shape.shape, sums)
-    build = _Builder(op)
     kept = {name: op.attributes[name] for name in op.attributes if name != "algorithm"}
-    product = build.make(op.name, sums, *op.operands, **kept)
+    product = build.make(op.name, sums, *operands, **kept)
     op.results[0].replace_all_uses_with(product if sums == shape else build.make("stablehlo.convert", shape, product))
     op.erase()
 

@@ -33,6 +33,9 @@ void beginWithInfinity(mlir::func::FuncOp func,
 /// (ConvertTosaResize.cpp).
 void populateTosaResize(mlir::RewritePatternSet &patterns);
 
+/// `tosa.tile`, with several dynamic sizes, too (ConvertTosaTile.cpp).
+void populateTosaTile(mlir::RewritePatternSet &patterns);
+
 } // namespace tilewright
 
 #endif

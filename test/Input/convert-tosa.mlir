@@ -40,6 +40,15 @@ func.func @Tile(%x: tensor<2x3xf32>) -> tensor<4x9xf32> {
   return %r : tensor<4x9xf32>
 }
 
+// CHECK-LABEL: func.func @TileOfAnySizes(
+// CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<2x?x3x?xf32>)
+// CHECK: tensor.collapse_shape %{{.*}} {{\[\[}}0, 1], [2, 3]] : tensor<2x?x3x?xf32> into tensor<?x?xf32>
+func.func @TileOfAnySizes(%x: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %s = tosa.const_shape {values = dense<[2, 3]> : tensor<2xindex>} : () -> !tosa.shape<2>
+  %r = tosa.tile %x, %s : (tensor<?x?xf32>, !tosa.shape<2>) -> tensor<?x?xf32>
+  return %r : tensor<?x?xf32>
+}
+
 // CHECK-LABEL: func.func @NoTosa(
 // CHECK: tensor.empty
 func.func @NoTosa() {

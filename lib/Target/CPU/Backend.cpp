@@ -89,8 +89,8 @@ static TargetAttr makeTarget(MLIRContext *context, const Chip &chip,
   return TargetAttr::get(context, name, "cpu", facts.getDictionary(context));
 }
 
-/// f16 and bf16 as f32 around each op, rounded after each: the code generator
-/// would take vectors of them apart.
+/// f16 and bf16 as f32 around each op: the code generator would take vectors of
+/// them apart. The casts have `contract`, so canonicalization keeps f32 between ops.
 static void addSmallFloats(OpPassManager &pm, TargetAttr target) {
   arith::ArithEmulateUnsupportedFloatsOptions options;
   options.sourceTypeStrs.push_back("bf16");

@@ -1,7 +1,7 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// f16 and bf16 are computed as vectors of f32, rounded after each op. At edges,
+// f16 and bf16 are computed as vectors of f32, rounded where they are stored. At edges,
 // where AVX2 has no masked access, one call takes the place of a branch per
 // element; AVX-512 has the access.
 

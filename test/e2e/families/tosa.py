@@ -205,8 +205,8 @@ def softmax():
     return f
 
 
-def moved(element, label, dims, out, write, reference):
-    f = function(element, label, dims)
+def moved(element, label, dims, out, write, reference, dynamic=False):
+    f = function(element, label, dims, dynamic)
     f.ret(write(f, f.arg(element, "mn"), out))
     f.case("x".join(str(dims[d]) for d in "mn"), {}, SMALL, EXACT, reference)
     return f
@@ -228,8 +228,9 @@ def relayouts(element):
     yield moved(element, "slice", {"m": 6, "n": 20, "a": 3, "b": 7}, "ab",
                 lambda f, x, o: apply(f, "tosa.slice", [x, shape(f, 2, 5), shape(f, 3, 7)], element, o),
                 lambda x: x[2:5, 5:12])
-    yield moved(element, "tile", {"m": 6, "n": 20, "a": 12, "b": 60}, "ab",
-                lambda f, x, o: apply(f, "tosa.tile", [x, shape(f, 2, 3)], element, o), lambda x: np.tile(x, (2, 3)))
+    for dynamic in (False, True):
+        yield moved(element, "tile", {"m": 6, "n": 20, "a": 12, "b": 60}, "ab",
+                    lambda f, x, o: apply(f, "tosa.tile", [x, shape(f, 2, 3)], element, o), lambda x: np.tile(x, (2, 3)), dynamic)
 
 
 def scatter(element, dynamic):

@@ -125,6 +125,23 @@ def scatter_set(x, places, new):
     return x.at[places].set(new)
 
 
+@case(floats(3, 2, 8, 4), floats(3, 2, 1, 4), np.array([0, 7, 9], np.int32), floats(6, 7), np.array([[0, 0], [5, 6], [2, 1], [-1, 2]], np.int32),
+      floats(4, 2, 3))
+def scatter_of_windows(cache, new, positions, x, places, tiles):
+    """A row for each sequence of a batch, at a position of its own; and windows of which some are outside."""
+    def put(cache, new, position):
+        return lax.dynamic_update_slice_in_dim(cache, new, position, 1)
+
+    numbers = lax.ScatterDimensionNumbers((1, 2), (), (0, 1))
+    return (jax.vmap(put)(cache, new, positions), lax.scatter_add(x, places, tiles, numbers), lax.scatter_max(x, places, tiles, numbers),
+            jax.grad(lambda x: (jax.vmap(lambda i: lax.dynamic_slice_in_dim(x, i, 2))(positions) ** 2).sum())(x))
+
+
+@case(floats(4, 3))
+def rematerialized(x):
+    return jax.grad(lambda x: lax.scan(jax.checkpoint(lambda c, row: (jnp.tanh(c * row), c)), x[0], x)[0].sum())(x)
+
+
 @case(floats(30), integers(5, 30))
 def segment_sum(x, segments):
     return jax.ops.segment_sum(x, segments, 5)

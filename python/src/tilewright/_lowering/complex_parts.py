@@ -6,8 +6,8 @@
     %p = stablehlo.multiply %z, %z          (a a - b b, a b + b a) of the parts
     %r = stablehlo.real %p                  the first of them
 
-What an op below does not know keeps its complex operands, and is refused where kernels are made. Arguments and results of a
-program stay complex, too.
+What an op below does not know keeps its complex operands. Arguments and results of a program stay complex, too. left() says which
+of both it is.
 """
 
 import re
@@ -37,6 +37,19 @@ def split(ops, builder):
         mine = any(operand in parts for operand in op.operands) or any(result in parts for result in op.results)
         if mine and not any(True for result in op.results for _ in result.uses) and op.results:
             op.erase()
+
+
+def left(ops):
+    """What to say of complex numbers in a program after split(); None where there are none."""
+    functions = [op.regions[0].blocks[0] for op in ops if op.name == "func.func"]
+    if any(_real_type(argument.type) for block in functions for argument in block.arguments):
+        return "a complex argument: pass its real and imaginary parts"
+    complex_users = [op for op in ops if any(_real_type(operand.type) for operand in op.operands)]
+    if any(op.name == "func.return" for op in complex_users):
+        return "a complex result: return its real and imaginary parts"
+    for op in complex_users:
+        return f"op {op.name} of complex numbers is not lowered: compute its real and imaginary parts"
+    return None
 
 
 def _real_type(type_):

@@ -50,13 +50,15 @@ def lower(source, inputs=()):
             if portable:
                 run(OF_ARTIFACTS, module)
             else:
-                lower_text(module)
+                unknown = lower_text(module)
         except ir.MLIRError as error:
             raise Refused(reason(str(error))) from None
         for op in prepare_stablehlo.ops(module):
             if not portable and op.name.split(".")[0] in ("stablehlo", "chlo"):
                 raise Refused(f"op {op.name}: IREE's compiler does not lower it to linalg")
         text = module.operation.get_asm()
+        if not portable and unknown and re.search(r"\bcomplex<", text):
+            raise Refused(unknown)
     try:
         return spelling.name_arguments(irregular.rewrite(donated(text)), inputs)
     except ValueError as error:
@@ -64,15 +66,17 @@ def lower(source, inputs=()):
 
 
 def lower_text(module):
+    """Why the result is refused if it has complex numbers."""
     prepare_stablehlo.expand(module)
     run(EXPAND, module)
-    prepare_stablehlo.prepare(module)
+    unknown = prepare_stablehlo.prepare(module)
     prepare_stablehlo.hide(module)
     run(SIMPLIFY, module)
     # What broadcasts have become reshapes there is moved behind conversions; IREE's way to linalg stops where it has to.
     run(SIMPLIFY, module)
     prepare_stablehlo.show(module)
     run(PIPELINE, module)
+    return unknown
 
 
 def donated(text):
@@ -96,7 +100,8 @@ def reason(message):
         return what + (f"its types{f' ({op[1]})' if op[1] else ''} are not lowered to linalg" if not op[2]
                        else "IREE's compiler does not lower it to linalg")
     errors = re.findall(r"error: (.*)", message)
-    text = re.sub(r'^("[^"]*"|<unknown>|unknown|-|loc\([^)]*\))(:\d+:\d+)?: ', "", errors[0]) if errors else first_line(message)
+    text = re.sub(r'^(("[^"]*"|callsite)\(.*\)|"[^"]*"|<unknown>|unknown|-|loc\([^)]*\))(:\d+:\d+)?: ', "",
+                  errors[0]) if errors else first_line(message)
     return text[:200]
 
 

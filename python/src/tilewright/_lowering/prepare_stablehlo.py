@@ -6,9 +6,11 @@
     stablehlo.fft                       tilewright.fft of rows of pairs, of any length
     stablehlo.sort by a total order     … by <, which is our order, where zeros and NaNs are made one first, as JAX does
     stablehlo.scatter to one place      an update of a window (scatter_places.py)
+    … of windows at several places      of their elements (scatter_windows.py)
     dot_general with an algorithm       sums of its type, without: operands are never rounded further than it allows
     other products, convolutions        sums of f32 where the result is a narrower float, as XLA has them
     custom_call @shape_assertion        cf.assert
+    optimization_barrier                nothing: what is computed again is for the compiler to say
     dynamic_broadcast_in_dim            of JAX: dims of unknown size are not the ones that are repeated
     complex numbers                     two tensors (complex_parts.py)
     unsigned numbers, casts to integers as XLA has them, where IREE's lowering has not (integers.py)
@@ -21,6 +23,7 @@ from iree.compiler import ir
 import complex_parts
 import integers
 import scatter_places
+import scatter_windows
 from diagnostics import Refused
 
 
@@ -53,7 +56,8 @@ def expand(module):
 
 
 def prepare(module):
-    """The rest, in place, when there are no calls. Needs a current context and location."""
+    """The rest, in place, when there are no calls. Needs a current context and location. Returns what to say of complex numbers
+    that stay."""
     of_jax = "jax.uses_shape_polymorphism" in module.operation.attributes
     for op in ops(module):
         if op.name == "stablehlo.fft":
@@ -61,11 +65,16 @@ def prepare(module):
         elif op.name == "stablehlo.sort":
             _sort(op)
         elif op.name == "stablehlo.scatter":
-            scatter_places.update(op, _Builder(op))
+            if not scatter_places.update(op, _Builder(op)):
+                scatter_windows.expand(op, _Builder(op))
         elif op.name in ("stablehlo.dot_general", "stablehlo.convolution"):
             _product(op)
         elif op.name == "stablehlo.custom_call" and ir.StringAttr(op.attributes["call_target_name"]).value == "shape_assertion":
             _assertion(op)
+        elif op.name == "stablehlo.optimization_barrier":
+            for operand, result in zip(op.operands, op.results):
+                result.replace_all_uses_with(operand)
+            op.erase()
         elif op.name == "stablehlo.dynamic_broadcast_in_dim" and of_jax:
             shape = ir.RankedTensorType(op.operands[0].type)
             unknown = [dim for dim in range(shape.rank) if shape.is_dynamic_dim(dim)]
@@ -73,6 +82,7 @@ def prepare(module):
         else:
             integers.rewrite(op, _Builder(op))
     complex_parts.split(ops(module), _Builder)
+    return complex_parts.left(ops(module))
 
 
 #: Floats in which nobody sums.

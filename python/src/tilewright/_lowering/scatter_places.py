@@ -18,25 +18,25 @@ _COMBINERS = {"stablehlo.add", "stablehlo.multiply", "stablehlo.minimum", "stabl
 
 
 def update(op, build):
-    """Replaces the scatter `op`, where it is to one place; `build` makes ops in front of it."""
+    """Replaces the scatter `op`, where it is to one place, and says whether it was; `build` makes ops in front of it."""
     combine = _combiner(op)
     if len(op.operands) != 3 or combine is None:
-        return
+        return False
     source, places, updates = op.operands
     shape = ir.RankedTensorType(source.type).shape
     numbers = str(op.attributes["scatter_dimension_numbers"])
     # Without dims of its own, a place is all of the indices.
-    if ir.RankedTensorType(places.type).rank != 1 or _dims(numbers, "input_batching_dims"):
-        return
-    inserted, indexed = _dims(numbers, "inserted_window_dims"), _dims(numbers, "scatter_dims_to_operand_dims")
-    if len(_dims(numbers, "update_window_dims")) != ir.RankedTensorType(updates.type).rank:
-        return
+    if ir.RankedTensorType(places.type).rank != 1 or dims_of(numbers, "input_batching_dims"):
+        return False
+    inserted, indexed = dims_of(numbers, "inserted_window_dims"), dims_of(numbers, "scatter_dims_to_operand_dims")
+    if len(dims_of(numbers, "update_window_dims")) != ir.RankedTensorType(updates.type).rank:
+        return False
     sizes = iter(ir.RankedTensorType(updates.type).shape)
     window = [1 if dim in inserted else next(sizes) for dim in range(len(shape))]
     known = _constants(places, len(indexed))
     if any(ir.ShapedType.is_dynamic_size(size) for size in [*shape, *window]) or not all(
             window[dim] == 1 or known and 0 <= known[i] <= shape[dim] - window[dim] for i, dim in enumerate(indexed)):
-        return
+        return False
     scalar = ir.RankedTensorType.get([], ir.RankedTensorType(places.type).element_type)
     zero = build.make("stablehlo.constant", scalar, value=ir.DenseElementsAttr.get_splat(scalar, ir.IntegerAttr.get(scalar.element_type, 0)))
     starts, inside = [zero] * len(shape), None
@@ -50,9 +50,10 @@ def update(op, build):
         new = build.make("stablehlo.select", new.type, inside, new, old)
     op.results[0].replace_all_uses_with(build.make("stablehlo.dynamic_update_slice", source.type, source, new, *starts))
     op.erase()
+    return True
 
 
-def _dims(numbers, name):
+def dims_of(numbers, name):
     found = re.search(rf"{name} = \[([\d, ]*)\]", numbers)
     return [int(number) for number in found[1].split(",")] if found and found[1] else []
 

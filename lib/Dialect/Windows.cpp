@@ -123,27 +123,39 @@ static bool areApart(tensor::InsertSliceOp a, tensor::InsertSliceOp b) {
   return false;
 }
 
+static bool areEqual(tensor::ExtractSliceOp slice, tensor::InsertSliceOp insert) {
+  return slice.getType() == insert.getSourceType() &&
+         isEqualConstantIntOrValueArray(slice.getMixedOffsets(), insert.getMixedOffsets()) &&
+         isEqualConstantIntOrValueArray(slice.getMixedSizes(), insert.getMixedSizes()) &&
+         isEqualConstantIntOrValueArray(slice.getMixedStrides(), insert.getMixedStrides());
+}
+
+/// True if nobody else sees more of the tensor that `insert` puts a window into than that window,
+/// as its kernel does, for which it is the destination.
+static bool isOfOneWindow(tensor::InsertSliceOp insert) {
+  return llvm::all_of(insert.getDest().getUsers(), [&](Operation *user) {
+    auto slice = dyn_cast<tensor::ExtractSliceOp>(user);
+    return user == insert || (slice && areEqual(slice, insert));
+  });
+}
+
 Value tilewright::getInsertionRoot(tensor::InsertSliceOp insert) {
-  Value root = insert.getDest();
-  while (auto before = root.getDefiningOp<tensor::InsertSliceOp>()) {
-    if (!root.hasOneUse() || !areApart(before, insert))
+  tensor::InsertSliceOp later = insert;
+  while (auto before = later.getDest().getDefiningOp<tensor::InsertSliceOp>()) {
+    // Other windows are apart, so whoever reads one of them does not see this one.
+    bool isUnseen = later == insert ? later.getDest().hasOneUse() : isOfOneWindow(later);
+    if (!isUnseen || !areApart(before, insert))
       break;
-    root = before.getDest();
+    later = before;
   }
-  return root;
+  return later.getDest();
 }
 
 bool tilewright::isSameWindow(tensor::ExtractSliceOp slice,
                               tensor::InsertSliceOp insert) {
   return (slice.getSource() == insert.getDest() ||
           slice.getSource() == getInsertionRoot(insert)) &&
-         slice.getType() == insert.getSourceType() &&
-         isEqualConstantIntOrValueArray(slice.getMixedOffsets(),
-                                        insert.getMixedOffsets()) &&
-         isEqualConstantIntOrValueArray(slice.getMixedSizes(),
-                                        insert.getMixedSizes()) &&
-         isEqualConstantIntOrValueArray(slice.getMixedStrides(),
-                                        insert.getMixedStrides());
+         areEqual(slice, insert);
 }
 
 Value tilewright::getWindowSource(Value value) {

@@ -198,6 +198,11 @@ def shapes(x, y):
             jnp.roll(jnp.flip(x, 1), 2, 0), jnp.tril(x) + jnp.arange(6.0), jnp.repeat(y, 3, 2), jnp.tile(y, (1, 2, 2)))
 
 
+@case(floats(5, 6))
+def pads(x):
+    return [jnp.pad(x, 2, mode=mode) for mode in ("edge", "reflect", "symmetric", "wrap", "linear_ramp", "maximum")]
+
+
 @case(floats(10, 8), floats(2, 8), np.int32(3))
 def dynamic_slices(x, new, at):
     return lax.dynamic_slice(x, (at, 0), (4, 8)), lax.dynamic_update_slice(x, new, (at + 20, 0))

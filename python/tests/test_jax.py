@@ -28,7 +28,7 @@ if HAS_JAX:
 
 #: Also run as PTX: one for each way in which IREE's ops become ours, and what is usual.
 SIMULATED = ["mlp", "attention", "attention_narrow", "convolution_channels_last", "scatter_add", "sorts", "largest", "running", "fourier_real", "random_numbers",
-             "gradient", "conversions_beyond_the_range", "unsigned_numbers", "scatter_of_windows"]
+             "gradient", "conversions_beyond_the_range", "unsigned_numbers", "scatter_of_windows", "pads"]
 
 
 def leaves(value):

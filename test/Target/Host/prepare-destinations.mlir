@@ -214,3 +214,26 @@ func.func @SideBySide(%t: tensor<16xf32>) -> (tensor<16xf32>, tensor<16xf32>) {
   %j = tensor.insert_slice %b into %t[0] [8] [1] : tensor<8xf32> into tensor<16xf32>
   return %i, %j : tensor<16xf32>, tensor<16xf32>
 }
+
+// The part in the middle is computed last, into the tensor that the first is in already: the last
+// part lies in its window all the same.
+func.func private @part(tensor<4x2xf32>) -> tensor<4x2xf32>
+    attributes {tilewright.kernel, tilewright.access = ["write"]}
+// CHECK-LABEL: @PartInTheMiddleLast
+// CHECK: tensor.empty() : tensor<4x6xf32>
+// CHECK-NOT: tensor.empty
+// CHECK-NOT: alloc_tensor
+// CHECK: return
+func.func @PartInTheMiddleLast() -> tensor<4x6xf32> {
+  %e = tensor.empty() : tensor<4x6xf32>
+  %w0 = tensor.extract_slice %e[0, 0] [4, 2] [1, 1] : tensor<4x6xf32> to tensor<4x2xf32>
+  %a = tilewright.dispatch @part() outs(%w0 : tensor<4x2xf32>) -> tensor<4x2xf32>
+  %w2 = tensor.extract_slice %e[0, 4] [4, 2] [1, 1] : tensor<4x6xf32> to tensor<4x2xf32>
+  %c = tilewright.dispatch @part() outs(%w2 : tensor<4x2xf32>) -> tensor<4x2xf32>
+  %i0 = tensor.insert_slice %a into %e[0, 0] [4, 2] [1, 1] : tensor<4x2xf32> into tensor<4x6xf32>
+  %w1 = tensor.extract_slice %i0[0, 2] [4, 2] [1, 1] : tensor<4x6xf32> to tensor<4x2xf32>
+  %b = tilewright.dispatch @part() outs(%w1 : tensor<4x2xf32>) -> tensor<4x2xf32>
+  %i1 = tensor.insert_slice %b into %i0[0, 2] [4, 2] [1, 1] : tensor<4x2xf32> into tensor<4x6xf32>
+  %i2 = tensor.insert_slice %c into %i1[0, 4] [4, 2] [1, 1] : tensor<4x2xf32> into tensor<4x6xf32>
+  return %i2 : tensor<4x6xf32>
+}

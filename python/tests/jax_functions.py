@@ -94,6 +94,17 @@ def pools(x):
     return largest, lax.reduce_window(x, 0.0, lax.add, (1, 3, 3, 1), (1, 2, 2, 1), "SAME") / 9
 
 
+@case(floats(2, 7, 8, 3))
+def gradients_of_pools(x):
+    """Of windows that overlap, that are padded, and that have equal elements."""
+    def pool(x, op, init, padding, size=3):
+        return (lax.reduce_window(x, init, op, (1, size, size, 1), (1, 2, 2, 1), padding) ** 2).sum()
+
+    return (jax.grad(pool)(x, lax.max, -jnp.inf, "SAME"), jax.grad(pool)(x, lax.min, jnp.inf, "VALID"),
+            jax.grad(pool)(jnp.round(x), lax.max, -jnp.inf, ((0, 0), (1, 1), (1, 1), (0, 0))),
+            jax.grad(pool)(jnp.round(x), lax.max, -jnp.inf, "VALID", 2))
+
+
 @case(floats(100, 16), integers(100, 7))
 def embedding(table, rows):
     return table[rows]

@@ -7,6 +7,7 @@
     stablehlo.sort by a total order     … by <, which is our order, where zeros and NaNs are made one first, as JAX does
     stablehlo.scatter to one place      an update of a window (scatter_places.py)
     … of windows at several places      of their elements (scatter_windows.py)
+    select_and_scatter                  slices of windows, put back (window_gradients.py)
     dot_general with an algorithm       sums of its type, without: operands are never rounded further than it allows
     other products, convolutions        sums of f32 where the result is a narrower float, as XLA has them
     custom_call @shape_assertion        cf.assert
@@ -24,6 +25,7 @@ import complex_parts
 import integers
 import scatter_places
 import scatter_windows
+import window_gradients
 from diagnostics import Refused
 
 
@@ -71,6 +73,8 @@ def prepare(module):
             _product(op)
         elif op.name == "stablehlo.custom_call" and ir.StringAttr(op.attributes["call_target_name"]).value == "shape_assertion":
             _assertion(op)
+        elif op.name == "stablehlo.select_and_scatter":
+            window_gradients.expand(op, _Builder(op))
         elif op.name == "stablehlo.optimization_barrier":
             for operand, result in zip(op.operands, op.results):
                 result.replace_all_uses_with(operand)

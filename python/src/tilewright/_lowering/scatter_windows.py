@@ -89,7 +89,8 @@ def _spread(build, type_, value, dims):
 
 
 def _filled(build, type_, number):
-    return build.make("stablehlo.constant", type_, value=ir.DenseElementsAttr.get_splat(type_, ir.IntegerAttr.get(type_.element_type, number)))
+    value = ir.DenseElementsAttr.get_splat(type_, ir.IntegerAttr.get(type_.element_type, number))
+    return build.make("stablehlo.constant", type_, value=value)
 
 
 def _between(build, value, low, high):

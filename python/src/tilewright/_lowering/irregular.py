@@ -91,13 +91,32 @@ def _scatter(op):
     (updates, updates_type), (indices, indices_type) = op.ins
     (out, out_type), = op.outs
     mapped = re.search(r"dimension_map = (?:array<i64: |\[)([\d, ]*)[>\]]", op.head)[1]
-    slices = _rank(out_type) - len(mapped.split(", "))
-    if _rank(updates_type) != 1 + slices:
+    dims = [int(dim) for dim in mapped.split(", ")]
+    before = ""
+    if _rank(updates_type) == 1 + _rank(out_type):
+        before, updates, updates_type = _without_windows(op, updates, updates_type, dims)
+    if _rank(updates_type) != 1 + _rank(out_type) - len(dims):
         raise ValueError(f"{op.name} of slices that do not span the other dims")
     unique = ", unique" if "unique_indices(true)" in op.head else ""
     combiner = "" if op.yielded == op.args[0][0] else _combiner(op, (0, 1))
-    return (f"{op.indent}{op.result} = tilewright.scatter ins({updates}, {indices} : {updates_type}, {indices_type}) "
+    return (f"{before}{op.indent}{op.result} = tilewright.scatter ins({updates}, {indices} : {updates_type}, {indices_type}) "
             f"outs({out} : {out_type}) {{dims = array<i64: {mapped}>{unique}}}{combiner} -> {out_type}\n")
+
+
+def _without_windows(op, updates, kind, dims):
+    """Updates that have the dims of the result that an index has, too: (text, name, type) without them, where they are 1."""
+    *sizes, element = kind[len("tensor<"):-1].split("x")
+    if any(sizes[1 + dim] != "1" for dim in dims):
+        raise ValueError(f"{op.name} of windows of more than one element")
+    groups = [[0]]
+    for number in range(1, len(sizes)):
+        if number - 1 in dims:
+            groups[-1].append(number)
+        else:
+            groups.append([number])
+    kept = "x".join([*(sizes[group[0]] for group in groups), element])
+    name = f"%updates_{op.unique}"
+    return (f"{op.indent}{name} = tensor.collapse_shape {updates} {groups} : {kind} into tensor<{kept}>\n", name, f"tensor<{kept}>")
 
 
 def _scan(op):

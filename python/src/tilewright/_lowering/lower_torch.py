@@ -23,17 +23,20 @@ import diagnostics
 import parameters
 import spelling
 import torch_attention
+import torch_operators
 import torch_shapes
 from finish import finish
 
 PIPELINE = ("builtin.module(func.func(torch-match-quantized-custom-ops),torchdynamo-export-to-torch-backend-pipeline,"
             "torch-backend-to-linalg-on-tensors-backend-pipeline,canonicalize,cse)")
 
+DECOMPOSITIONS = {**get_decomposition_table(), **torch_operators.DECOMPOSITIONS, **torch_attention.DECOMPOSITIONS}
+
 
 def lower(program):
     """The text of a function `main` for a torch.export.ExportedProgram."""
     try:
-        program = program.run_decompositions({**get_decomposition_table(), **torch_attention.DECOMPOSITIONS})
+        program = program.run_decompositions(DECOMPOSITIONS)
         torch_shapes.simplify(program.graph)
         inputs = prepare(program)
         module = fx.export_and_import(program, output_type="raw", func_name="main", decomposition_table={}).operation

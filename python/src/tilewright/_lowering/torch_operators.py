@@ -1,0 +1,288 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""PyTorch's operators that torch-mlir 20261001 lacks, or takes for something else, in ones that it has.
+
+    wrong there     gelu by tanh, embedding_bag, logcumsumexp, variances of no elements
+    ends there      scatters along a dim that is counted from the end
+    refused there   the others
+
+A decomposition that gives NotImplemented leaves the operator as it is.
+"""
+
+import math
+
+import torch
+from torch._decomp import decomposition_table
+from torch.nn import functional
+
+aten = torch.ops.aten
+DECOMPOSITIONS = {}
+
+
+def _decomposes(*operators):
+    def register(function):
+        DECOMPOSITIONS.update(dict.fromkeys(operators, function))
+        return function
+    return register
+
+
+@_decomposes(aten.gelu.default)
+def gelu(x, approximate="none"):
+    """torch-mlir's factor is 0.797724, and sqrt(2 / pi) 0.797885."""
+    return decomposition_table[aten.gelu.default](x, approximate=approximate) if approximate == "tanh" else NotImplemented
+
+
+@_decomposes(aten.copysign.Tensor, aten.copysign.Scalar)
+def copysign(x, other):
+    kind = torch.result_type(x, other)
+    kind = kind if kind.is_floating_point else torch.get_default_dtype()
+    size = x.to(kind).abs()
+    if not isinstance(other, torch.Tensor):
+        return -size if math.copysign(1, other) < 0 else size
+    other = other.to(kind)
+    # The reciprocal of -0.0 is -inf. A NaN is taken for positive.
+    return torch.where((other < 0) | (other.reciprocal() < 0), -size, size)
+
+
+def _ignoring_nan(choose):
+    def decomposed(x, y):
+        kind = torch.result_type(x, y)
+        x, y = x.to(kind), y.to(kind)
+        if not kind.is_floating_point:
+            return choose(x, y)
+        return torch.where(torch.isnan(x), y, torch.where(torch.isnan(y), x, choose(x, y)))
+    return decomposed
+
+
+DECOMPOSITIONS[aten.fmax.default] = _ignoring_nan(torch.maximum)
+DECOMPOSITIONS[aten.fmin.default] = _ignoring_nan(torch.minimum)
+
+
+# Products, distances, convolutions
+
+
+@_decomposes(aten.addmv.default)
+def addmv(x, matrix, vector, *, beta=1, alpha=1):
+    product = torch.mv(matrix, vector)
+    product = product if alpha == 1 else product * alpha
+    return product if beta == 0 else product + (x if beta == 1 else x * beta)
+
+
+@_decomposes(aten._cdist_forward.default)
+def cdist(x, y, p, _mode):
+    return torch.linalg.vector_norm(x.unsqueeze(-2) - y.unsqueeze(-3), p, -1)
+
+
+@_decomposes(aten.convolution.default)
+def transposed_convolution_in_groups(x, weight, bias, stride, padding, dilation, transposed, output_padding, groups):
+    """A convolution of the input with zeros between its elements."""
+    if not transposed or groups == 1:
+        return NotImplemented
+    for dim, step in enumerate(stride, 2):
+        if step > 1:
+            apart = functional.pad(x.unsqueeze(dim + 1), (0,) * (2 * (x.dim() - dim - 1)) + (0, step - 1)).flatten(dim, dim + 1)
+            x = apart.narrow(dim, 0, apart.shape[dim] - step + 1)
+    sizes = weight.shape[2:]
+    ends = [(step * (size - 1) - pad, step * (size - 1) - pad + more)
+            for size, step, pad, more in zip(sizes, dilation, padding, output_padding)]
+    x = functional.pad(x, [amount for pair in reversed(ends) for amount in pair])
+    weight = weight.unflatten(0, (groups, -1)).transpose(1, 2).flatten(0, 1).flip(list(range(2, weight.dim())))
+    return aten.convolution.default(x, weight, bias, [1] * len(sizes), [0] * len(sizes), dilation, False, [0] * len(sizes), groups)
+
+
+# Reductions, scans, sorts
+
+
+@_decomposes(aten.var.correction)
+def var(x, dim=None, *, correction=1, keepdim=False):
+    if not _is_empty(x, dim):
+        return NotImplemented
+    return torch.full_like(torch.sum(x, dim, keepdim=keepdim), math.nan)
+
+
+@_decomposes(aten.var_mean.correction)
+def var_mean(x, dim=None, *, correction=1, keepdim=False):
+    if not _is_empty(x, dim):
+        return NotImplemented
+    result = torch.full_like(torch.sum(x, dim, keepdim=keepdim), math.nan)
+    return result, result.clone()
+
+
+def _is_empty(x, dim):
+    return any(isinstance(x.shape[d], int) and x.shape[d] == 0 for d in (dim or range(x.dim())))
+
+
+def _of_one_element(operator):
+    """cumsum and cumprod of a tensor without dims are the element."""
+    def decomposed(x, dim, *, dtype=None):
+        if x.dim():
+            return NotImplemented
+        return x.to(dtype or (x.dtype if x.dtype.is_floating_point else torch.int64)).clone()
+    DECOMPOSITIONS[operator] = decomposed
+
+
+_of_one_element(aten.cumsum.default)
+_of_one_element(aten.cumprod.default)
+
+
+def _scan(combine, dim, *tensors):
+    """Results of combine(all before, this one), a tuple of as many, along a dim: in log n steps of all elements each."""
+    size, step = tensors[0].shape[dim], 1
+    while step < size:
+        before = [x.narrow(dim, 0, size - step) for x in tensors]
+        combined = combine(before, [x.narrow(dim, step, size - step) for x in tensors])
+        tensors = [torch.cat([x.narrow(dim, 0, step), new], dim) for x, new in zip(tensors, combined)]
+        step *= 2
+    return tensors
+
+
+@_decomposes(aten.logcumsumexp.default)
+def logcumsumexp(x, dim):
+    if not x.dim():
+        return x.clone()
+    if not isinstance(x.shape[dim], int):
+        return NotImplemented
+    return _scan(lambda before, new: [torch.logaddexp(before[0], new[0])], dim, x)[0]
+
+
+def _running(better):
+    def decomposed(x, dim):
+        if not x.dim():
+            return x.clone(), torch.zeros_like(x, dtype=torch.int64)
+        if not isinstance(x.shape[dim], int):
+            return NotImplemented
+        shape = [-1 if d == dim % x.dim() else 1 for d in range(x.dim())]
+        places = torch.arange(x.shape[dim], device=x.device).view(shape).expand(x.shape)
+
+        def combine(before, new):
+            taken = better(new[0], before[0])
+            if x.is_floating_point():
+                taken = taken | torch.isnan(new[0])
+            return [torch.where(taken, n, b) for n, b in zip(new, before)]
+        return tuple(_scan(combine, dim, x, places))
+    return decomposed
+
+
+DECOMPOSITIONS[aten.cummax.default] = _running(torch.ge)
+DECOMPOSITIONS[aten.cummin.default] = _running(torch.le)
+
+
+@_decomposes(aten.sort.stable)
+def sort(x, *, stable, dim=-1, descending=False):
+    """All sorts of ours are stable."""
+    return aten.sort.default(x, dim, descending)
+
+
+def _median(ignores_nan):
+    def of_dim(x, dim, keepdim=False):
+        if not x.dim():
+            return x.clone(), torch.zeros_like(x, dtype=torch.int64)
+        values, places = aten.sort.default(x, dim)
+        size = x.shape[dim]
+        count = torch.isnan(x).sum(dim, keepdim=True) if x.is_floating_point() else torch.zeros_like(places.narrow(dim, 0, 1))
+        # NaN is behind all.
+        half = (size - count - 1).clamp(min=0) // 2 if ignores_nan else torch.where(count > 0, size - count, (size - 1) // 2)
+        value, place = (torch.gather(y, dim, half) for y in (values, places))
+        return (value, place) if keepdim else (value.squeeze(dim), place.squeeze(dim))
+
+    def of_all(x):
+        return of_dim(x.reshape(-1), 0)[0]
+    return of_dim, of_all
+
+
+DECOMPOSITIONS[aten.median.dim], DECOMPOSITIONS[aten.median.default] = _median(False)
+DECOMPOSITIONS[aten.nanmedian.dim], DECOMPOSITIONS[aten.nanmedian.default] = _median(True)
+
+
+@_decomposes(aten.searchsorted.Tensor)
+def searchsorted(sequence, values, *, out_int32=False, right=False, side=None, sorter=None):
+    if sorter is not None:
+        sequence = torch.gather(sequence, -1, sorter)
+    right = right if side is None else side == "right"
+    # NaN is behind all.
+    kind = torch.result_type(sequence, values)
+    sequence, value = sequence.to(kind).unsqueeze(-2), values.to(kind).unsqueeze(-1)
+    ahead = torch.logical_not(sequence > value if right else sequence >= value)
+    return ahead.sum(-1).to(torch.int32 if out_int32 else torch.int64)
+
+
+@_decomposes(aten.searchsorted.Scalar)
+def searchsorted_of_one(sequence, value, **options):
+    return searchsorted(sequence, torch.full((1,), value, dtype=sequence.dtype, device=sequence.device), **options).squeeze(0)
+
+
+# Scatters
+
+
+def _from_the_start(operator):
+    def decomposed(x, dim, *others, **options):
+        return NotImplemented if dim >= 0 or not x.dim() else operator(x, dim + x.dim(), *others, **options)
+    DECOMPOSITIONS[operator] = decomposed
+
+
+for _operator in (aten.scatter.src, aten.scatter.value, aten.scatter_add.default, aten.scatter_reduce.two):
+    _from_the_start(_operator)
+
+
+@_decomposes(aten.scatter.reduce)
+def scatter_reduced(x, dim, index, values, *, reduce):
+    return torch.scatter_reduce(x, dim, index, values, {"add": "sum", "multiply": "prod"}[reduce])
+
+
+@_decomposes(aten.scatter.value_reduce)
+def scatter_value_reduced(x, dim, index, value, *, reduce):
+    return scatter_reduced(x, dim, index, torch.full_like(index, value, dtype=x.dtype), reduce=reduce)
+
+
+@_decomposes(aten.index_reduce.default)
+def index_reduce(x, dim, index, source, reduce, *, include_self=True):
+    if not x.dim():
+        return index_reduce(x.unsqueeze(0), 0, index, source.reshape(1), reduce, include_self=include_self).squeeze(0)
+    shape = [-1 if d == dim % x.dim() else 1 for d in range(x.dim())]
+    return torch.scatter_reduce(x, dim, index.view(shape).expand(source.shape), source, reduce, include_self=include_self)
+
+
+@_decomposes(aten.diagonal_scatter.default)
+def diagonal_scatter(x, source, offset=0, dim1=0, dim2=1):
+    diagonal = torch.arange(source.shape[-1], device=x.device)
+    places = (diagonal + max(0, -offset), diagonal + max(0, offset))
+    return x.movedim((dim1, dim2), (0, 1)).index_put(places, source.movedim(-1, 0)).movedim((0, 1), (dim1, dim2))
+
+
+@_decomposes(aten.block_diag.default)
+def block_diag(tensors):
+    tensors = [x if x.dim() == 2 else x.reshape(1, -1) for x in tensors]
+    kind, columns, before, rows = torch.result_type(*tensors[:2]) if len(tensors) > 1 else tensors[0].dtype, 0, 0, []
+    for x in tensors[2:]:
+        kind = torch.promote_types(kind, x.dtype)
+    columns = sum(x.shape[1] for x in tensors)
+    for x in tensors:
+        rows.append(functional.pad(x.to(kind), (before, columns - before - x.shape[1])))
+        before += x.shape[1]
+    return torch.cat(rows)
+
+
+@_decomposes(aten._embedding_bag.default, aten._embedding_bag_forward_only.default)
+def embedding_bag(weight, indices, offsets, scale_grad_by_freq=False, mode=0, sparse=False, per_sample_weights=None,
+                  include_last_offset=False, padding_idx=-1):
+    """Modes 0, 1, 2: sum, mean, max. The last result, which elements were the largest, is for a gradient, and zero here."""
+    bags = offsets.shape[0] - include_last_offset
+    starts = offsets[:bags]
+    bag = (torch.arange(indices.shape[0], device=indices.device).unsqueeze(1) >= starts).sum(1) - 1
+    taken = torch.ones_like(bag) if padding_idx < 0 else (indices != padding_idx).to(torch.int64)
+    rows = weight.index_select(0, indices)
+    if per_sample_weights is not None:
+        rows = rows * per_sample_weights.unsqueeze(1)
+    sizes = torch.zeros(bags, dtype=torch.int64, device=indices.device).index_add(0, bag, taken)
+    zeros = weight.new_zeros(bags, weight.shape[1])
+    if mode == 2:
+        rows = torch.where(taken.unsqueeze(1) > 0, rows, -math.inf)
+        largest = index_reduce((zeros - math.inf), 0, bag, rows, "amax")
+        result = torch.where(sizes.unsqueeze(1) > 0, largest, 0.0)
+    else:
+        if padding_idx >= 0:
+            rows = torch.where(taken.unsqueeze(1) > 0, rows, 0.0)
+        result = zeros.index_add(0, bag, rows)
+        if mode == 1:
+            result = result / sizes.clamp(min=1).unsqueeze(1).to(weight.dtype)
+    return result, bag, sizes, torch.zeros_like(sizes)

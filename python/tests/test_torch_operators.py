@@ -1,0 +1,87 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Operators of PyTorch that _lowering/torch_operators.py or irregular.py brings to what torch-mlir has, beside PyTorch's results."""
+
+import math
+
+import numpy as np
+import pytest
+import tilewright
+
+from test_torch import needs_torch_mlir
+
+
+def operators():
+    """{name: (function of tensors, tensors)}"""
+    import torch
+    from torch.nn import functional
+    generator = torch.Generator().manual_seed(1)
+
+    def random(*shape):
+        return torch.randn(shape, generator=generator)
+
+    x, square = random(10, 5), random(5, 5)
+    places, ordered = torch.randint(0, 5, (5, 5), generator=generator), square.sort(-1)[0]
+    special = x.clone()
+    special[2, 1], special[3], special[:, 4] = math.nan, -0.0, special[:, 3]
+    bags, weights = torch.tensor([0, 4, 10, 10, 25]), random(25)
+    return {
+        "gelu by tanh": (lambda x: functional.gelu(x, approximate="tanh"), (x,)),
+        "copysign": (lambda x, y: (torch.copysign(x, y), torch.copysign(x, -0.0)), (x, special.nan_to_num(1.0))),
+        "fmax": (lambda x, y, z: (torch.fmax(x, y), torch.fmin(y, x), torch.fmax(y, z), torch.fmin(z, y)), (x, special, torch.tensor(0.5))),
+        "addmv": (lambda v, m, w: (torch.addmv(v, m, w, beta=0.5, alpha=2), torch.addmv(v, m, w)), (random(10), x, random(5))),
+        "cdist": (lambda x, y: (torch.cdist(x, y), torch.cdist(x, y, 1.0), torch.cdist(x, y, math.inf)), (x, square)),
+        "transposed convolution of channels": (
+            lambda x, w: functional.conv_transpose2d(x, w, groups=4, stride=2, padding=1, output_padding=1), (random(2, 4, 4, 4), random(4, 1, 3, 3))),
+        "transposed convolution in groups": (
+            lambda x, w: functional.conv_transpose2d(x, w, groups=2, stride=(2, 3), dilation=2), (random(2, 4, 4, 5), random(4, 3, 3, 3))),
+        "variances of nothing": (lambda x: (x.var(0), torch.var_mean(x), torch.std(x, (0, 1), keepdim=True)), (torch.empty(0, 5),)),
+        "running sums of one": (lambda x: (x.cumsum(0), x.cumprod(0)), (torch.tensor(3.0),)),
+        "logcumsumexp": (lambda x: (torch.logcumsumexp(x, 0), torch.logcumsumexp(x * 1000, 1)), (x,)),
+        "cummax": (lambda x: (torch.cummax(x, 0), torch.cummin(x, -1)), (special,)),
+        "sorts": (lambda x: (torch.sort(x, dim=-1, descending=True, stable=True), torch.argsort(x, dim=0, stable=True),
+                             torch.sort(x, dim=0, stable=False)[0]),
+                  (special.round(),)),
+        "medians": (lambda x: (torch.median(x, 0), torch.nanmedian(x, -1, keepdim=True), torch.median(x), torch.nanmedian(x)), (x.where(x < 1.5, math.nan),)),
+        "searchsorted": (lambda a, v: (torch.searchsorted(a, v), torch.searchsorted(a, v, side="right", out_int32=True),
+                                       torch.searchsorted(a[0], v), torch.searchsorted(a[0], 0.5)), (ordered, special[:5])),
+        "scatters from the end": (lambda x, i, s: (x.scatter(-1, i, s), x.scatter(-2, i, 2.0), x.scatter_add(-1, i, s),
+                                                   x.scatter_reduce(-1, i, s, "mean", include_self=False)),
+                                  (x, places.argsort(-1), square)),
+        "scatters that reduce": (lambda x, i, s: (x.scatter(0, i, s, reduce="add"), x.scatter(-1, i, 2.0, reduce="multiply")), (x, places, square)),
+        "index_reduce": (lambda x, i, s: (x.index_reduce(0, i, s, "mean"), x.index_reduce(-2, i, s, "amax", include_self=False)),
+                         (x, places[0], square)),
+        "diagonal_scatter": (lambda x, v: (x.diagonal_scatter(v, 1), x.diagonal_scatter(v, -2)), (random(5, 4), random(3))),
+        "block_diag": (lambda x, y, z: torch.block_diag(x, y, z), (x, square, torch.tensor([1, 2]))),
+        "embedding_bag": (lambda i, w, o, p: (functional.embedding_bag(i, w, o, mode="sum", per_sample_weights=p),
+                                              functional.embedding_bag(i, w, o, mode="mean", padding_idx=2),
+                                              functional.embedding_bag(i, w, o, mode="max"),
+                                              functional.embedding_bag(i, w, o, include_last_offset=True)), (places.flatten(), square, bags, weights)),
+        "embedding_bag of rows": (lambda i, w: (functional.embedding_bag(i, w, mode="mean"), functional.embedding_bag(i, w, mode="max", padding_idx=-2)),
+                                  (places, square)),
+        "index_put of one row": (lambda x, i, v: (torch.index_put(x, (i,), v), torch.index_put(x, (i,), v, accumulate=True), x.index_add(0, i, v)),
+                                 (x, torch.tensor([1]), random(1, 5))),
+        "max_unpool": (lambda x: functional.max_unpool2d(*functional.max_pool2d(x, 2, return_indices=True), 2), (random(1, 2, 4, 4),)),
+    }
+
+
+@needs_torch_mlir
+@pytest.mark.filterwarnings("ignore:.*degrees of freedom")
+def test_operators():
+    """All in one program, since each has a second of torch.export and torch-mlir."""
+    import torch
+    from torch.utils import _pytree
+    cases = operators()
+
+    class All(torch.nn.Module):
+        def forward(self, *arguments):
+            arguments = iter(arguments)
+            return {name: function(*(next(arguments) for _ in tensors)) for name, (function, tensors) in cases.items()}
+
+    tensors = tuple(tensor for _, tensors in cases.values() for tensor in tensors)
+    wanted = All()(*tensors)
+    program = tilewright.from_torch(All(), tensors, via="torch-mlir", target="cpu")
+    results = iter(program(*tensors))
+    for name, expected in wanted.items():
+        for expected in _pytree.tree_leaves(expected):
+            np.testing.assert_allclose(np.asarray(next(results)), expected.numpy(), rtol=1e-5, atol=1e-5, err_msg=name)

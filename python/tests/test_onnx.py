@@ -236,3 +236,24 @@ def test_larger_examples(name, device, target):
                           capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(package)})
     assert done.returncode == 0, done.stderr
     assert f"{name}: 1x" in done.stdout and " agrees with ONNX" in done.stdout
+
+
+GELU = """
+import sys
+import onnx
+from onnx import TensorProto, helper
+x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [40]) for name in "xy")
+graph = helper.make_graph([helper.make_node("Gelu", ["x"], ["y"], approximate="tanh")], "gelu", [x], [y])
+onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)]), sys.argv[1])
+"""
+
+
+@needs_torch_mlir
+def test_gelu_by_tanh(tmp_path, monkeypatch):
+    monkeypatch.setenv("TILEWRIGHT_ONNX_PYTHON", LOWERING)
+    path = tmp_path / "gelu.onnx"
+    subprocess.run([LOWERING, "-c", GELU, path], check=True)
+    x = np.linspace(-4, 4, 40, dtype=np.float32)
+    wide = x.astype(np.float64)
+    expected = 0.5 * wide * (1 + np.tanh(np.sqrt(2 / np.pi) * (wide + 0.044715 * wide**3)))
+    np.testing.assert_allclose(np.asarray(tilewright.from_onnx(path, target="cpu")(x)), expected, rtol=1e-5, atol=1e-6)

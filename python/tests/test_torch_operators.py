@@ -24,8 +24,33 @@ def operators():
     places, ordered = torch.randint(0, 5, (5, 5), generator=generator), square.sort(-1)[0]
     special = x.clone()
     special[2, 1], special[3], special[:, 4] = math.nan, -0.0, special[:, 3]
+    # Each with each.
+    edges = torch.tensor([0.0, -0.0, 1.0, -2.5, 3.0, 1e30, -1e-30, math.inf, -math.inf, math.nan])
+    one, other = edges.repeat_interleave(len(edges)), edges.repeat(len(edges))
     bags, weights = torch.tensor([0, 4, 10, 10, 25]), random(25)
     return {
+        "extrema": (lambda x, y: (torch.maximum(x, y), torch.minimum(x, y), torch.clamp(x, -1.0, 2.0), torch.clamp(x, min=y),
+                                  functional.relu6(x), functional.hardsigmoid(x), functional.relu(x)), (one, other)),
+        # PyTorch's own has NaN where the quotient is beyond f32.
+        "fmod": (lambda x, y: (torch.fmod(x, y), torch.fmod(x, -2.5)), (one.where(one != 1e30, 1e5), other.where(other != -1e-30, -0.3))),
+        "comparisons": (lambda x, y: (torch.isclose(x, y), torch.isfinite(x), torch.signbit(x.nan_to_num(1.0)), x == x, x != x), (one, other)),
+        "logaddexp": (lambda x, y: (torch.logaddexp(x, y), torch.logaddexp2(x, y)), (one, other)),
+        "hypot": (lambda x, y: torch.hypot(x.clamp(-9, 9), y), (one, other)),
+        "dist": (lambda x, y: (torch.dist(x, y), torch.dist(x, y, 1.0)), (square, square.t().contiguous())),
+        "max_pool2d with ceil_mode": (lambda x: (functional.max_pool2d(x, 3, 2, ceil_mode=True), functional.max_pool2d(x, 2, 2, 1, ceil_mode=True),
+                                                 functional.max_pool2d(x, 3, (1, 2), ceil_mode=True)), (random(1, 2, 9, 8),)),
+        "indices of max_pool2d with ceil_mode": (lambda x: (functional.max_pool2d(x, 3, 2, ceil_mode=True, return_indices=True),
+                                                            functional.max_pool2d(x, 2, 3, 1, ceil_mode=True, return_indices=True)),
+                                                 (random(1, 2, 9, 8),)),
+        "avg_pool2d with ceil_mode": (lambda x: (functional.avg_pool2d(x, 3, 2, ceil_mode=True), functional.avg_pool2d(x, 3, 2, 1, ceil_mode=True),
+                                                 functional.avg_pool2d(x, 3, 2, 1, ceil_mode=True, count_include_pad=False),
+                                                 functional.avg_pool2d(x, 2, 3, 1, ceil_mode=True, divisor_override=3)), (random(1, 2, 9, 8),)),
+        "pools of one dim with ceil_mode": (lambda x: (functional.max_pool1d(x, 3, 2, ceil_mode=True, return_indices=True),
+                                                       functional.avg_pool1d(x, 3, 2, ceil_mode=True),
+                                                       functional.avg_pool1d(x, 3, 2, 1, ceil_mode=True, count_include_pad=False)),
+                                            (random(1, 2, 8),)),
+        "adaptive_max_pool2d": (lambda x: (functional.adaptive_max_pool2d(x, (4, 2), return_indices=True), functional.adaptive_max_pool2d(x, 1)),
+                                (random(2, 8, 8),)),
         "gelu by tanh": (lambda x: functional.gelu(x, approximate="tanh"), (x,)),
         "copysign": (lambda x, y: (torch.copysign(x, y), torch.copysign(x, -0.0)), (x, special.nan_to_num(1.0))),
         "fmax": (lambda x, y, z: (torch.fmax(x, y), torch.fmin(y, x), torch.fmax(y, z), torch.fmin(z, y)), (x, special, torch.tensor(0.5))),

@@ -8,6 +8,7 @@
 
 These three are scripts: they import what lies beside them, and nothing of Tilewright else.
 
+    torch_operators.py, torch_pooling.py   PyTorch's operators in ones that torch-mlir has
     irregular.py     scatters, scans, sorts: the packages' ops become ours
     spelling.py      torch-mlir's text as MLIR 22 spells it, names of arguments
     parameters.py    large constants go to a parameter file

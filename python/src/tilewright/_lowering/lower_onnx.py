@@ -47,8 +47,13 @@ def lower(model):
 
 
 def _lower_or_expand(model):
+    config = onnx_importer.Config()
+    if any(node.op_type == "Gelu" and any(attribute.s == b"tanh" for attribute in node.attribute) for node in model.graph.node):
+        # torch-mlir's own has a wrong factor, as torch_operators.py says.
+        config = onnx_importer.Config(function_expansion_allowlists_by_domain={
+            "": config.function_expansion_allowlists_by_domain[""] | {"Gelu"}})
     try:
-        return _lower(model, onnx_importer.Config())
+        return _lower(model, config)
     except Refused as refusal:
         try:
             return _lower(model, onnx_importer.Config(function_expansion_allowlists_by_domain=None))

@@ -24,13 +24,15 @@ import parameters
 import spelling
 import torch_attention
 import torch_operators
+import torch_pooling
 import torch_shapes
 from finish import finish
 
 PIPELINE = ("builtin.module(func.func(torch-match-quantized-custom-ops),torchdynamo-export-to-torch-backend-pipeline,"
             "torch-backend-to-linalg-on-tensors-backend-pipeline,canonicalize,cse)")
 
-DECOMPOSITIONS = {**get_decomposition_table(), **torch_operators.DECOMPOSITIONS, **torch_attention.DECOMPOSITIONS}
+DECOMPOSITIONS = {**get_decomposition_table(), **torch_operators.DECOMPOSITIONS, **torch_pooling.DECOMPOSITIONS,
+                  **torch_attention.DECOMPOSITIONS}
 
 
 def lower(program):

@@ -7,6 +7,7 @@ This is the one place that knows what tilewright-compile does not read of what t
 * `tm_tensor.scatter`, `scan`, `sort`, `topk`: ops of Tilewright's with the same meaning; irregular.py,
 * `ml_program.global`, the state of random numbers: a constant, so every call draws the same,
 * `cf.assert` of reciprocals, that no element is zero: PyTorch and ONNX have an infinity there,
+* comparisons and selections for aten.maximum, minimum and clamp, which lose a NaN: arith.maximumf and minimumf keep it,
 * names of arguments, `%arg0`: those of the graph's inputs, so that messages and callers by name have them.
 
 Everything else is spelled alike in both.
@@ -19,7 +20,7 @@ import irregular
 
 def to_mlir_22(text, inputs=()):
     """`inputs`: the names of the graph's inputs, in order."""
-    return name_arguments(irregular.rewrite(without_zero_checks(constant_globals(text))), inputs)
+    return name_arguments(irregular.rewrite(with_nan(without_zero_checks(constant_globals(text)))), inputs)
 
 
 def constant_globals(text):
@@ -32,6 +33,23 @@ def constant_globals(text):
 
 def without_zero_checks(text):
     return re.sub(r'^ *cf\.assert %[\w$.-]+, "unimplemented: tensor with zero element"\n', "", text, flags=re.M)
+
+
+_SELECTED = re.compile(r"^(?P<indent> *)(?P<c>%[\w$.-]+) = arith\.cmpf (?P<by>ogt|olt|ugt|ult), (?P<x>%[\w$.-]+), (?P<y>%[\w$.-]+) : (?P<kind>\w+)\n"
+                       r" *(?P<r>%[\w$.-]+) = arith\.select (?P=c), (?P<first>%[\w$.-]+), (?P<second>%[\w$.-]+) : \w+\n", re.M)
+
+
+def with_nan(text):
+    """Extrema of two in bodies that are the other operand where one is NaN. (x ugt y ? x : y, a relu, has a NaN of x.)"""
+    def extremum(match):
+        ordered = match["by"][0] == "o"
+        operands = (match["x"], match["y"]) if ordered else (match["y"], match["x"])
+        rest = text[match.end():].split("linalg.yield", 1)[0]
+        if (match["first"], match["second"]) != operands or re.search(rf"{re.escape(match['c'])}(?![\w$.-])", rest):
+            return match[0]
+        name = "maximumf" if match["by"] in ("ogt", "ult") else "minimumf"
+        return f"{match['indent']}{match['r']} = arith.{name} {match['x']}, {match['y']} : {match['kind']}\n"
+    return _SELECTED.sub(extremum, text)
 
 
 def name_arguments(text, inputs):

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """PyTorch's operators that torch-mlir 20261001 lacks, or takes for something else, in ones that it has.
 
-    wrong there     gelu by tanh, embedding_bag, logcumsumexp, variances of no elements
+    wrong there     gelu by tanh, embedding_bag, logcumsumexp, variances of no elements; fmod of large quotients; isclose and
+                    logaddexp of infinities; a NaN beside itself
     ends there      scatters along a dim that is counted from the end
     refused there   the others
 
@@ -12,7 +13,7 @@ A decomposition that gives NotImplemented leaves the operator as it is.
 import math
 
 import torch
-from torch._decomp import decomposition_table
+from torch._decomp import core_aten_decompositions, decomposition_table
 from torch.nn import functional
 
 aten = torch.ops.aten
@@ -32,6 +33,53 @@ def gelu(x, approximate="none"):
     return decomposition_table[aten.gelu.default](x, approximate=approximate) if approximate == "tanh" else NotImplemented
 
 
+# torch-mlir has its own instead of PyTorch's, for the sake of other targets.
+for _operator in (aten.isclose.default, aten.logaddexp.default, aten.logaddexp2.default):
+    DECOMPOSITIONS[_operator] = core_aten_decompositions()[_operator]
+
+
+@_decomposes(aten.isfinite.default)
+def isfinite(x):
+    return x.abs() < math.inf if x.is_floating_point() else torch.ones_like(x, dtype=torch.bool)
+
+
+@_decomposes(aten.eq.Tensor)
+def equal(x, y):
+    """torch-mlir takes a tensor for equal to itself, NaN and all."""
+    return torch.logical_not(torch.isnan(x)) if x is y and x.is_floating_point() else NotImplemented
+
+
+@_decomposes(aten.fmod.Tensor, aten.fmod.Scalar)
+def fmod(x, y):
+    """torch-mlir has it by a rounded quotient, and aten.remainder as the remainder."""
+    kind = torch.result_type(x, y)
+    if not kind.is_floating_point:
+        return NotImplemented
+    x = x.to(kind)
+    rest = torch.remainder(x.abs(), y.to(kind).abs() if isinstance(y, torch.Tensor) else abs(y))
+    return torch.where(x < 0, -rest, rest)
+
+
+@_decomposes(aten.hypot.default)
+def hypot(x, y):
+    x, y = x.abs(), y.abs()
+    larger, smaller = torch.maximum(x, y), torch.minimum(x, y)
+    ratio = torch.where(larger == smaller, 1.0, smaller / larger)
+    result = torch.where(larger == 0, larger, larger * torch.sqrt(1 + ratio * ratio))
+    return torch.where((x == math.inf) | (y == math.inf), math.inf, result)
+
+
+@_decomposes(aten.dist.default)
+def dist(x, y, p=2):
+    return torch.linalg.vector_norm(x - y, p)
+
+
+@_decomposes(aten.signbit.default)
+def signbit(x):
+    """By the reciprocal, -inf of -0.0. A NaN is taken for positive."""
+    return (x < 0) | (x.reciprocal() < 0) if x.is_floating_point() else x < 0
+
+
 @_decomposes(aten.copysign.Tensor, aten.copysign.Scalar)
 def copysign(x, other):
     kind = torch.result_type(x, other)
@@ -39,9 +87,7 @@ def copysign(x, other):
     size = x.to(kind).abs()
     if not isinstance(other, torch.Tensor):
         return -size if math.copysign(1, other) < 0 else size
-    other = other.to(kind)
-    # The reciprocal of -0.0 is -inf. A NaN is taken for positive.
-    return torch.where((other < 0) | (other.reciprocal() < 0), -size, size)
+    return torch.where(signbit(other.to(kind)), -size, size)
 
 
 def _ignoring_nan(choose):

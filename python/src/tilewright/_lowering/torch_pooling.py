@@ -1,0 +1,103 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Pools with ceil_mode, of tensors without a batch, and adaptive ones whose windows have one size.
+
+torch-mlir 20261001 takes ceil_mode for one more window in every dim. PyTorch has one more only where elements are left that no window
+has, and where it begins inside of the input. Dims that have one more by both rules are left to torch-mlir, if all of them are like that.
+"""
+
+import math
+
+import torch
+from torch._decomp import decomposition_table
+from torch.nn import functional
+
+aten = torch.ops.aten
+
+
+def _of_dims(values, count, default=None):
+    values = list(values) if isinstance(values, (list, tuple)) else [values]
+    return list(default) if not values else values * count if len(values) == 1 else values
+
+
+def _missing(sizes, kernel, stride, padding, dilation):
+    """Of each dim how many elements the last window has beyond the padded input; 0 where ceil_mode adds no window."""
+    found = []
+    for size, width, step, pad, apart in zip(sizes, kernel, stride, padding, dilation):
+        span = apart * (width - 1) + 1
+        windows = (size + 2 * pad - span) // step + 1
+        rest = (size + 2 * pad - span) % step
+        found.append(windows * step + span - size - 2 * pad if rest and windows * step < size + pad else 0)
+    return found
+
+
+def _pad_ends(x, amounts, before=None, value=0.0):
+    pairs = zip(before or [0] * len(amounts), amounts)
+    return functional.pad(x, [amount for pair in reversed(list(pairs)) for amount in pair], value=value)
+
+
+def _max_pool(operator, count):
+    def decomposed(x, kernel_size, stride=(), padding=0, dilation=1, ceil_mode=False):
+        kernel, padding, dilation = (_of_dims(values, count) for values in (kernel_size, padding, dilation))
+        stride, sizes = _of_dims(stride, count, kernel), x.shape[-count:]
+        if x.dim() == count + 1:
+            return tuple(result.squeeze(0) for result in operator(x.unsqueeze(0), kernel, stride, padding, dilation, ceil_mode))
+        if not ceil_mode or not all(isinstance(size, int) for size in sizes):
+            return NotImplemented
+        missing = _missing(sizes, kernel, stride, padding, dilation)
+        if all(missing):
+            return NotImplemented
+        lowest = -math.inf if x.is_floating_point() else torch.iinfo(x.dtype).min
+        padded = _pad_ends(x, missing, value=lowest) if any(missing) else x
+        values, places = operator(padded, kernel, stride, padding, dilation, False)
+        rest, result = places, torch.zeros_like(places)
+        for size, wide, weight in zip(reversed(sizes), reversed(padded.shape[-count:]), _weights(sizes)):
+            result, rest = result + rest % wide * weight, rest // wide
+        return values, result if any(missing) else places
+    return decomposed
+
+
+def _weights(sizes):
+    """What a step in each dim adds to an index of an element, from the last dim on."""
+    return [math.prod(sizes[len(sizes) - number:]) for number in range(len(sizes))]
+
+
+def _average_pool(operator, count):
+    def decomposed(x, kernel_size, stride=(), padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None):
+        kernel, padding = (_of_dims(values, count) for values in (kernel_size, padding))
+        stride, sizes = _of_dims(stride, count, kernel), x.shape[-count:]
+        if not ceil_mode or not all(isinstance(size, int) for size in sizes):
+            return NotImplemented
+        missing = _missing(sizes, kernel, stride, padding, [1] * count)
+        if not any(missing):
+            return operator(x, kernel, stride, padding, False, count_include_pad, divisor_override)
+        padded = _pad_ends(x, [pad + more for pad, more in zip(padding, missing)], padding)
+        sums = operator(padded, kernel, stride, [0] * count, False, True, 1)
+        if divisor_override:
+            return sums / divisor_override
+        for dim, (size, width, step, pad) in enumerate(zip(sizes, kernel, stride, padding), -count):
+            first = torch.arange(sums.shape[dim], device=x.device) * step - pad
+            last = (first + width).clamp(max=size + (pad if count_include_pad else 0))
+            elements = last - (first if count_include_pad else first.clamp(min=0))
+            sums = sums / elements.to(x.dtype).view(-1, *[1] * (-1 - dim))
+        return sums
+    return decomposed
+
+
+def average_pool_of_one_dim(x, kernel_size, stride=(), padding=0, ceil_mode=False, count_include_pad=True):
+    if not ceil_mode:
+        return NotImplemented
+    stride = _of_dims(stride, 1, _of_dims(kernel_size, 1))
+    return aten.avg_pool2d.default(x.unsqueeze(-2), [1, *_of_dims(kernel_size, 1)], [1, *stride], [0, *_of_dims(padding, 1)], True,
+                                   count_include_pad).squeeze(-2)
+
+
+DECOMPOSITIONS = {
+    aten.max_pool2d_with_indices.default: _max_pool(aten.max_pool2d_with_indices.default, 2),
+    aten.max_pool3d_with_indices.default: _max_pool(aten.max_pool3d_with_indices.default, 3),
+    aten.avg_pool1d.default: average_pool_of_one_dim,
+    aten.avg_pool2d.default: _average_pool(aten.avg_pool2d.default, 2),
+    aten.avg_pool3d.default: _average_pool(aten.avg_pool3d.default, 3),
+    aten.adaptive_max_pool2d.default: decomposition_table[aten.adaptive_max_pool2d.default],
+    aten.adaptive_max_pool3d.default: decomposition_table[aten.adaptive_max_pool3d.default],
+}

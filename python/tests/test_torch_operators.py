@@ -86,6 +86,10 @@ def operators():
                                   (places, square)),
         "index_put of one row": (lambda x, i, v: (torch.index_put(x, (i,), v), torch.index_put(x, (i,), v, accumulate=True), x.index_add(0, i, v)),
                                  (x, torch.tensor([1]), random(1, 5))),
+        "index_put of a mask": (lambda x, v, one, m, n: tuple(torch.index_put(x, (mask,), value, accumulate) for mask in (m, n, x > 0)
+                                                              for value in ((v, one) if mask.dim() == 1 else (one,)) for accumulate in (False, True)),
+                                (square, random(5), torch.tensor(2.0), torch.tensor([False] * 5), torch.tensor([True, False] * 2 + [True]))),
+        "scatter of one": (lambda x, i, s: (x.scatter(0, i, s), x.scatter_add(-1, i, s)), (torch.tensor(3.0), torch.tensor(0), torch.tensor(2.0))),
         "max_unpool": (lambda x: functional.max_unpool2d(*functional.max_pool2d(x, 2, return_indices=True), 2), (random(1, 2, 4, 4),)),
     }
 

@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """PyTorch's operators that torch-mlir 20261001 lacks, or takes for something else, in ones that it has.
 
-    wrong there     gelu by tanh, embedding_bag, logcumsumexp, variances of no elements; fmod of large quotients; isclose and
-                    logaddexp of infinities; a NaN beside itself
+    wrong there     gelu by tanh, embedding_bag, index_put of a mask without elements, logcumsumexp, variances of no elements;
+                    fmod of large quotients; isclose and logaddexp of infinities; a NaN beside itself
     ends there      scatters along a dim that is counted from the end
     refused there   the others
 
 A decomposition that gives NotImplemented leaves the operator as it is.
 """
 
+import functools
 import math
 
 import torch
@@ -261,8 +262,12 @@ def searchsorted_of_one(sequence, value, **options):
 
 
 def _from_the_start(operator):
+    """With a dim that is not counted from the end, of tensors that have one."""
     def decomposed(x, dim, *others, **options):
-        return NotImplemented if dim >= 0 or not x.dim() else operator(x, dim + x.dim(), *others, **options)
+        if x.dim():
+            return NotImplemented if dim >= 0 else operator(x, dim + x.dim(), *others, **options)
+        others = [other.reshape(1) if isinstance(other, torch.Tensor) else other for other in others]
+        return operator(x.reshape(1), 0, *others, **options).reshape(())
     DECOMPOSITIONS[operator] = decomposed
 
 
@@ -278,6 +283,21 @@ def scatter_reduced(x, dim, index, values, *, reduce):
 @_decomposes(aten.scatter.value_reduce)
 def scatter_value_reduced(x, dim, index, value, *, reduce):
     return scatter_reduced(x, dim, index, torch.full_like(index, value, dtype=x.dtype), reduce=reduce)
+
+
+@_decomposes(aten.index_put.default)
+def put_where(x, indices, values, accumulate=False):
+    """Of a mask of the first dims, and values that do not depend on how many elements it has: no scatter at all. torch-mlir's
+    writes one slice, too, where the mask has none."""
+    mask = indices[0]
+    if mask is None or mask.dtype != torch.bool or any(index is not None for index in indices[1:]):
+        return NotImplemented
+    slices = x.dim() - mask.dim()
+    if values.dim() == slices + 1 and isinstance(values.shape[0], int) and values.shape[0] == 1:
+        values = values.squeeze(0)
+    if values.dim() > slices:
+        return NotImplemented
+    return torch.where(mask[(...,) + (None,) * slices], x + values if accumulate else values, x)
 
 
 @_decomposes(aten.index_reduce.default)
@@ -298,10 +318,8 @@ def diagonal_scatter(x, source, offset=0, dim1=0, dim2=1):
 @_decomposes(aten.block_diag.default)
 def block_diag(tensors):
     tensors = [x if x.dim() == 2 else x.reshape(1, -1) for x in tensors]
-    kind, columns, before, rows = torch.result_type(*tensors[:2]) if len(tensors) > 1 else tensors[0].dtype, 0, 0, []
-    for x in tensors[2:]:
-        kind = torch.promote_types(kind, x.dtype)
-    columns = sum(x.shape[1] for x in tensors)
+    kind = functools.reduce(torch.promote_types, (x.dtype for x in tensors))
+    before, columns, rows = 0, sum(x.shape[1] for x in tensors), []
     for x in tensors:
         rows.append(functional.pad(x.to(kind), (before, columns - before - x.shape[1])))
         before += x.shape[1]

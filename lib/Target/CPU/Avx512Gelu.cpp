@@ -1,34 +1,16 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// GELU, x Phi(x) with Phi(x) = (1 + erf(x / sqrt 2)) / 2 or its approximation by tanh, as one
-// function of x:
-//
-//   %s = 0.70710678 x                 or        %s = 0.79788456 (x + 0.044715 x^3)
-//   %f = math.erf %s                            %f = math.tanh %s
-//   %r = 0.5 x (1 + %f), in any order
-//   ->
-//   %r = max(x, 0) - |x| Q(|x|), Q(a) = Phi(-a): a polynomial of degree 5 for each of sixteen
-//                                parts of the range, as in Avx512Math.cpp
-//
-// Where 1 + %f cancels, Q does not: errors are smaller than those of the ops it replaces.
+// GELU (MatchGelu.cpp) is max(x, 0) - |x| Q(|x|), Q(a) = Phi(-a): a polynomial of degree 5 for
+// each of sixteen parts of the range, as in Avx512Math.cpp.
 
 #include "Avx512.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/IR/Matchers.h"
-
-#include <array>
-#include <cmath>
 
 using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::cpu;
-
-//===----------------------------------------------------------------------===//
-// The function
-//===----------------------------------------------------------------------===//
 
 /// Q(a) = c[0] + c[1] d + … + c[5] d^5 for a = k / 2 + d, |d| <= 1/4, of each k: relative error
 /// below 2^-23 up to 1.75, 2^-20 up to 3.25. From 5.75 on, Q is zero; kEnd is in the last part.
@@ -89,8 +71,7 @@ static Value positivePart(OpBuilder &builder, Location loc, Value x) {
                         number(builder.getI32Type(), kCurrentDirection)});
 }
 
-static Value geluOfRegister(OpBuilder &builder, Location loc, Value row,
-                            ArrayRef<ArrayRef<float>> tables) {
+Value tilewright::cpu::geluOf512(OpBuilder &builder, Location loc, Value row, Gelu kind) {
   using tilewright::math::Float;
   tilewright::math::MathBuilder m(builder, loc, row.getType());
   // The smaller of the magnitudes, without a sign; of NaN and a number the number.
@@ -100,139 +81,6 @@ static Value geluOfRegister(OpBuilder &builder, Location loc, Value row,
   // The nearest k is in the low bits, whose unit is 1/2.
   Float shifted = a + m(0x1p22), d = a - (shifted - m(0x1p22));
   Float positive = m(positivePart(builder, loc, row));
-  return fma(-a, lookedUpSeries(tables, shifted, d), positive).value;
-}
-
-//===----------------------------------------------------------------------===//
-// Matching
-//===----------------------------------------------------------------------===//
-
-/// c[0] + c[1] x + c[2] x^2 + c[3] x^3
-using Cubic = std::array<double, 4>;
-
-static std::optional<Cubic> multiply(const Cubic &a, const Cubic &b) {
-  Cubic product = {};
-  for (size_t i = 0; i < a.size(); ++i)
-    for (size_t j = 0; j < b.size(); ++j)
-      if (i + j < product.size())
-        product[i + j] += a[i] * b[j];
-      else if (a[i] != 0 && b[j] != 0)
-        return std::nullopt;
-  return product;
-}
-
-static std::optional<double> numberOf(Value value) {
-  APFloat number(0.0);
-  if (!matchPattern(value, m_ConstantFloat(&number)))
-    return std::nullopt;
-  return number.convertToDouble();
-}
-
-/// `value` as a polynomial in `x`, made in at most `depth` steps, one after the other.
-static std::optional<Cubic> cubicIn(Value x, Value value, int depth) {
-  if (value == x)
-    return Cubic{0, 1, 0, 0};
-  if (std::optional<double> number = numberOf(value))
-    return Cubic{*number, 0, 0, 0};
-  Operation *op = value.getDefiningOp();
-  if (depth == 0 || !isa_and_present<arith::AddFOp, arith::MulFOp, arith::DivFOp>(op))
-    return std::nullopt;
-  std::optional<Cubic> a = cubicIn(x, op->getOperand(0), depth - 1);
-  std::optional<Cubic> b = a ? cubicIn(x, op->getOperand(1), depth - 1) : std::nullopt;
-  if (!b)
-    return std::nullopt;
-  if (isa<arith::MulFOp>(op))
-    return multiply(*a, *b);
-  if (isa<arith::DivFOp>(op)) {
-    std::optional<double> by = numberOf(op->getOperand(1));
-    return by && *by != 0 ? multiply(*a, {1 / *by, 0, 0, 0}) : std::nullopt;
-  }
-  Cubic sum;
-  for (auto [to, i, j] : llvm::zip_equal(sum, *a, *b))
-    to = i + j;
-  return sum;
-}
-
-/// Whether `value` is `polynomial` of `x` but for how constants of f32 are rounded.
-static bool isCubic(Value x, Value value, const Cubic &polynomial) {
-  constexpr int kDepth = 6;
-  constexpr double kRounding = 0x1p-22;
-  std::optional<Cubic> found = cubicIn(x, value, kDepth);
-  return found && llvm::all_of(llvm::zip_equal(*found, polynomial), [&](auto pair) {
-           auto [is, should] = pair;
-           return std::abs(is - should) <= kRounding * std::abs(should);
-         });
-}
-
-/// The factors of a product, those of factors with no other use in their place.
-static void addFactors(Value product, SmallVectorImpl<Value> &factors) {
-  constexpr size_t kMost = 4;
-  auto op = product.getDefiningOp<arith::MulFOp>();
-  if (!op || factors.size() >= kMost) {
-    factors.push_back(product);
-    return;
-  }
-  for (Value factor : {op.getLhs(), op.getRhs()})
-    if (factor.hasOneUse())
-      addFactors(factor, factors);
-    else
-      factors.push_back(factor);
-}
-
-/// f of a factor 1 + f.
-static Operation *functionBesideOne(Value factor) {
-  auto sum = factor.getDefiningOp<arith::AddFOp>();
-  if (!sum)
-    return nullptr;
-  bool isSecond = numberOf(sum.getLhs()) == 1.0;
-  if (!isSecond && numberOf(sum.getRhs()) != 1.0)
-    return nullptr;
-  return (isSecond ? sum.getRhs() : sum.getLhs()).getDefiningOp();
-}
-
-/// The tables of 0.5 x (1 + f); none if f is none of those of GELU.
-static SmallVector<ArrayRef<float>> tablesFor(Value x, Operation *f) {
-  constexpr double kRoot = 0.70710678118654752, kFactor = 0.79788456080286536;
-  if (auto erf = dyn_cast<mlir::math::ErfOp>(f))
-    if (isCubic(x, erf.getOperand(), {0, kRoot, 0, 0}))
-      return tablesOf(kErfTable);
-  if (auto tanh = dyn_cast<mlir::math::TanhOp>(f))
-    if (isCubic(x, tanh.getOperand(), {0, kFactor, 0, kFactor * 0.044715}))
-      return tablesOf(kTanhTable);
-  return {};
-}
-
-namespace {
-struct Gelu : OpRewritePattern<arith::MulFOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(arith::MulFOp op, PatternRewriter &rewriter) const override {
-    if (!isSingle(op.getType()))
-      return rewriter.notifyMatchFailure(op, "no vectors of f32");
-    SmallVector<Value> factors;
-    addFactors(op.getResult(), factors);
-    Value x;
-    Operation *function = nullptr;
-    bool isHalf = false;
-    for (Value factor : factors)
-      if (numberOf(factor) == 0.5)
-        isHalf = true;
-      else if (Operation *found = functionBesideOne(factor))
-        function = found;
-      else
-        x = factor;
-    if (factors.size() != 3 || !isHalf || !function || !x)
-      return rewriter.notifyMatchFailure(op, "no 0.5 x (1 + f)");
-    SmallVector<ArrayRef<float>> tables = tablesFor(x, function);
-    if (tables.empty())
-      return rewriter.notifyMatchFailure(op, "f is none of those of GELU");
-    replaceByRegisters(rewriter, op, x, [&](Value part) {
-      return geluOfRegister(rewriter, op.getLoc(), part, tables);
-    });
-    return success();
-  }
-};
-} // namespace
-
-void tilewright::cpu::populateGeluPatterns(RewritePatternSet &patterns) {
-  patterns.add<Gelu>(patterns.getContext());
+  auto tables = tablesOf(kind == Gelu::ByErf ? kErfTable : kTanhTable);
+  return fma(-a, lookedUpSeries(tables, shifted, d, lookUpIn512), positive).value;
 }

@@ -5,7 +5,7 @@
 //
 //   %m = arith.maxnumf %x, %y : vector<2x64xf32>  ->  a call of llvm.maxnum for each row
 //
-// and what Avx512Extrema.cpp and Avx512Rounding.cpp have.
+// and what ChooseExtrema.cpp and Avx512Rounding.cpp have.
 //
 // A register holds a table of sixteen numbers, which vpermps looks up, two of them one for
 // vpermi2ps: polynomials of a low degree for each part of the argument's range in place of one
@@ -20,7 +20,6 @@
 // Those of f16 and bf16 are computed in f32 and rounded once. GELU is one function
 // (Avx512Gelu.cpp).
 
-#include "../Math/MathBuilder.h"
 #include "Avx512.h"
 
 #include "tilewright/Dialect/GreedyRewrite.h"
@@ -29,10 +28,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-
-#include <numeric>
 
 namespace tilewright {
 #define GEN_PASS_DEF_AVX512MATHPASS
@@ -43,63 +39,8 @@ using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::cpu;
 
-void tilewright::cpu::replaceByRows(PatternRewriter &rewriter, Operation *op,
-                                    llvm::function_ref<Value(ArrayRef<Value>)> make) {
-  Location loc = op->getLoc();
-  SmallVector<SmallVector<Value>> operands;
-  for (Value operand : op->getOperands())
-    operands.push_back(getRows(rewriter, loc, operand));
-  SmallVector<Value> rows;
-  for (size_t row = 0; row < operands.front().size(); ++row) {
-    SmallVector<Value> own;
-    for (ArrayRef<Value> operand : operands)
-      own.push_back(operand[row]);
-    rows.push_back(make(own));
-  }
-  rewriter.replaceOp(op, fromRows(rewriter, loc, cast<VectorType>(op->getResult(0).getType()),
-                                  rows));
-}
-
-/// `make` of each register of a row; what fills the last one is undefined.
-static Value mapRow(OpBuilder &builder, Location loc, Value row,
-                    llvm::function_ref<Value(Value)> make) {
-  auto type = cast<VectorType>(row.getType());
-  int64_t lanes = type.getNumElements(), padded = llvm::alignTo(lanes, kLanes);
-  if (padded != lanes) {
-    SmallVector<int64_t> order(padded, vector::ShuffleOp::kPoisonIndex);
-    std::iota(order.begin(), order.begin() + lanes, 0);
-    row = vector::ShuffleOp::create(builder, loc, row, row, order);
-  }
-  if (padded == kLanes) {
-    row = make(row);
-  } else {
-    Value result = ub::PoisonOp::create(builder, loc, row.getType());
-    for (int64_t first = 0; first < padded; first += kLanes) {
-      Value part = vector::ExtractStridedSliceOp::create(builder, loc, row, first, kLanes,
-                                                         /*strides=*/1);
-      result = vector::InsertStridedSliceOp::create(builder, loc, make(part), result, first,
-                                                    /*strides=*/1);
-    }
-    row = result;
-  }
-  if (padded == lanes)
-    return row;
-  return vector::ExtractStridedSliceOp::create(builder, loc, row, /*offsets=*/0, lanes,
-                                               /*strides=*/1);
-}
-
-void tilewright::cpu::replaceByRegisters(PatternRewriter &rewriter, Operation *op, Value operand,
-                                         llvm::function_ref<Value(Value)> make) {
-  Location loc = op->getLoc();
-  SmallVector<Value> rows;
-  for (Value row : getRows(rewriter, loc, operand))
-    rows.push_back(mapRow(rewriter, loc, row, make));
-  rewriter.replaceOp(op, fromRows(rewriter, loc, cast<VectorType>(op->getResult(0).getType()),
-                                  rows));
-}
-
-/// `table[index mod 16]` for each lane of a register, or, of two registers, `table[index mod 32]`.
-static Value lookUp(OpBuilder &builder, Location loc, ArrayRef<float> table, Value index) {
+Value tilewright::cpu::lookUpIn512(OpBuilder &builder, Location loc, ArrayRef<float> table,
+                                   Value index) {
   auto type = VectorType::get(kLanes, builder.getF32Type());
   auto numbers = [&](ArrayRef<float> part) -> Value {
     return arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, part));
@@ -149,7 +90,7 @@ static Value expOfRegister(OpBuilder &builder, Location loc, Value row) {
   constexpr int32_t kLeastMagnitude = 2;
   r = m(callUnmasked(builder, loc, "llvm.x86.avx512.mask.range.ps.512", r.value,
                      m(0x1p-5).value, kLeastMagnitude));
-  Float power = m(lookUp(builder, loc, kPowers, m.toBits(shifted).value));
+  Float power = m(lookUpIn512(builder, loc, kPowers, m.toBits(shifted).value));
   Float p = fma(fma(r, m(kExpSeries[1]), m(kExpSeries[0])), r * r, r);
   // Times 2^n, n rounded down.
   return callUnmasked(builder, loc, "llvm.x86.avx512.mask.scalef.ps.512",
@@ -236,20 +177,6 @@ static tilewright::math::Float boundedBy(tilewright::math::Float a, double end) 
   return select(a > most, most, a);
 }
 
-tilewright::math::Float
-tilewright::cpu::lookedUpSeries(ArrayRef<ArrayRef<float>> tables, tilewright::math::Float shifted,
-                                tilewright::math::Float d) {
-  tilewright::math::MathBuilder &m = *d.builder;
-  Value index = m.toBits(shifted).value;
-  auto coefficients = [&](ArrayRef<float> table) {
-    return m(lookUp(m.builder, m.loc, table, index));
-  };
-  tilewright::math::Float p = coefficients(tables.back());
-  for (ArrayRef<float> table : llvm::reverse(tables.drop_back()))
-    p = fma(p, d, coefficients(table));
-  return p;
-}
-
 static Value erfOfRegister(OpBuilder &builder, Location loc, Value row) {
   using tilewright::math::Float;
   tilewright::math::MathBuilder m(builder, loc, row.getType());
@@ -257,7 +184,7 @@ static Value erfOfRegister(OpBuilder &builder, Location loc, Value row) {
   // The nearest k is in the low bits, whose unit is 1/8. Additions have units of their own on
   // some processors, where multiply-adds wait for each other.
   Float shifted = a + m(0x1p20), d = a - (shifted - m(0x1p20));
-  return (copysign(a, x) * lookedUpSeries(tablesOf(kErfTable), shifted, d)).value;
+  return (copysign(a, x) * lookedUpSeries(tablesOf(kErfTable), shifted, d, lookUpIn512)).value;
 }
 
 static Value tanhOfRegister(OpBuilder &builder, Location loc, Value row) {
@@ -267,75 +194,26 @@ static Value tanhOfRegister(OpBuilder &builder, Location loc, Value row) {
   // k has five bits, the step seven: their product is exact.
   Float shifted = fma(a, m(1 / kTanhStep), magic), k = shifted - magic;
   Float d = fma(-k, m(kTanhStep), a);
-  return (copysign(a, x) * lookedUpSeries(tablesOf(kTanhTable), shifted, d)).value;
+  return (copysign(a, x) * lookedUpSeries(tablesOf(kTanhTable), shifted, d, lookUpIn512)).value;
 }
 
 namespace {
-template <typename Op> struct CallOfRows : OpRewritePattern<Op> {
-  CallOfRows(MLIRContext *context, StringRef name)
-      : OpRewritePattern<Op>(context), name(name) {}
-  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
-    if (!isSingle(op.getType()))
-      return rewriter.notifyMatchFailure(op, "no vectors of f32");
-    replaceByRows(rewriter, op, [&](ArrayRef<Value> rows) {
-      return callIntrinsic(rewriter, op.getLoc(), name, rows.front().getType(), rows);
-    });
-    return success();
-  }
-  StringRef name;
-};
-
-template <typename Op> struct FunctionOfRegisters : OpRewritePattern<Op> {
-  using Function = Value (*)(OpBuilder &, Location, Value);
-  FunctionOfRegisters(MLIRContext *context, Function function)
-      : OpRewritePattern<Op>(context), function(function) {}
-  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
-    if (!isSingle(op.getType()))
-      return rewriter.notifyMatchFailure(op, "no vectors of f32");
-    replaceByRegisters(rewriter, op, op.getOperand(), [&](Value part) {
-      return function(rewriter, op.getLoc(), part);
-    });
-    return success();
-  }
-  Function function;
-};
-
-/// Of 16-bit floats in f32, rounded once.
-template <typename Op> struct WidenFunction : OpRewritePattern<Op> {
-  using OpRewritePattern<Op>::OpRewritePattern;
-  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
-    auto type = dyn_cast<VectorType>(op.getType());
-    if (!type || type.isScalable() || type.getRank() == 0 ||
-        !isa<Float16Type, BFloat16Type>(type.getElementType()))
-      return rewriter.notifyMatchFailure(op, "no vectors of 16-bit floats");
-    auto wide = type.clone(rewriter.getF32Type());
-    Value x = arith::ExtFOp::create(rewriter, op.getLoc(), wide, op.getOperand());
-    Value y = Op::create(rewriter, op.getLoc(), x, op.getFastmath());
-    rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, type, y);
-    return success();
-  }
-};
-
 struct Avx512MathPass : tilewright::impl::Avx512MathPassBase<Avx512MathPass> {
   void runOnOperation() override {
     func::FuncOp func = getOperation();
     if (!isKernel(func) || func.isExternal())
       return;
-    RewritePatternSet halves(&getContext());
-    populateHalvesPatterns(halves);
-    if (failed(applyPatternsBounded(func, std::move(halves), "lower", "reduction by halves")))
+    if (failed(chooseExtrema(func)))
       return signalPassFailure();
-    dropTestsForNaN(func);
     RewritePatternSet activations(&getContext());
-    populateGeluPatterns(activations);
+    populateGeluPatterns(activations, kLanes, geluOf512);
     if (failed(applyPatternsBounded(func, std::move(activations), "lower", "choice of GELU")))
       return signalPassFailure();
     RewritePatternSet patterns(&getContext());
-    patterns.add<CallOfRows<arith::MaxNumFOp>>(&getContext(), "llvm.maxnum");
-    patterns.add<CallOfRows<arith::MinNumFOp>>(&getContext(), "llvm.minnum");
-    patterns.add<FunctionOfRegisters<mlir::math::ExpOp>>(&getContext(), expOfRegister);
-    patterns.add<FunctionOfRegisters<mlir::math::ErfOp>>(&getContext(), erfOfRegister);
-    patterns.add<FunctionOfRegisters<mlir::math::TanhOp>>(&getContext(), tanhOfRegister);
+    populateExtremaCalls(patterns);
+    patterns.add<FunctionOfRegisters<mlir::math::ExpOp>>(&getContext(), kLanes, expOfRegister);
+    patterns.add<FunctionOfRegisters<mlir::math::ErfOp>>(&getContext(), kLanes, erfOfRegister);
+    patterns.add<FunctionOfRegisters<mlir::math::TanhOp>>(&getContext(), kLanes, tanhOfRegister);
     patterns.add<WidenFunction<mlir::math::ExpOp>, WidenFunction<mlir::math::ErfOp>,
                  WidenFunction<mlir::math::TanhOp>>(&getContext());
     populateRoundingPatterns(patterns);

@@ -217,8 +217,12 @@ public:
     // What NEON and SVE store past caches is not known to be faster.
     if (target.getText("triple").empty())
       pm.addNestedPass<func::FuncOp>(createStreamStoresPass());
-    if (target.getText("triple").empty() && target.getFact("vector_bytes", 32) == 64)
-      pm.addNestedPass<func::FuncOp>(createAvx512MathPass());
+    if (target.getText("triple").empty()) {
+      if (target.getFact("vector_bytes", 32) == 64)
+        pm.addNestedPass<func::FuncOp>(createAvx512MathPass());
+      else
+        pm.addNestedPass<func::FuncOp>(createAvx2MathPass());
+    }
     pm.addPass(createExpandMathPass());
     pm.addPass(createExpandFloat8Pass());
     addSmallFloats(pm, target);

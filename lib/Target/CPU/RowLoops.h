@@ -164,10 +164,12 @@ inline SmallVector<Operation *> varyingOps(scf::ForOp loop) {
 
 /// A function that is a polynomial or more.
 inline bool isCostly(Operation &op) {
-  return isa_and_present<math::MathDialect>(op.getDialect()) && op.getNumResults() == 1 &&
-         !isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp,
-              math::CountLeadingZerosOp, math::CountTrailingZerosOp, math::CtPopOp, math::FloorOp,
-              math::FmaOp, math::RoundEvenOp, math::SqrtOp, math::RsqrtOp, math::TruncOp>(op) &&
+  return isa_and_present<mlir::math::MathDialect>(op.getDialect()) && op.getNumResults() == 1 &&
+         !isa<mlir::math::AbsFOp, mlir::math::AbsIOp, mlir::math::CeilOp,
+              mlir::math::CopySignOp, mlir::math::CountLeadingZerosOp,
+              mlir::math::CountTrailingZerosOp, mlir::math::CtPopOp, mlir::math::FloorOp,
+              mlir::math::FmaOp, mlir::math::RoundEvenOp, mlir::math::SqrtOp,
+              mlir::math::RsqrtOp, mlir::math::TruncOp>(op) &&
          isa<VectorType>(op.getResult(0).getType());
 }
 

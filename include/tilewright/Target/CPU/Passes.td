@@ -114,6 +114,18 @@ def PrefetchEpiloguesPass : Pass<"tilewright-prefetch-epilogues", "::mlir::func:
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect"];
 }
 
+def Avx2MathPass : Pass<"tilewright-avx2-math", "::mlir::func::FuncOp"> {
+  let summary = "functions of f32 by lookups in registers of AVX2, a register at a time";
+  let description = [{
+    Greatest and least numbers as in tilewright-avx512-math. Exponentials and GELU look up
+    numbers in a register; other functions are split into registers. Errors are within the
+    bounds of the expansions; functions of 16-bit floats are computed in f32.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::LLVM::LLVMDialect",
+                           "mlir::math::MathDialect", "mlir::ub::UBDialect",
+                           "mlir::vector::VectorDialect"];
+}
+
 def Avx512MathPass : Pass<"tilewright-avx512-math", "::mlir::func::FuncOp"> {
   let summary = "functions of f32 that AVX-512 has instructions for";
   let description = [{

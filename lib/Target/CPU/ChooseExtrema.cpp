@@ -20,8 +20,9 @@
 //
 //   %m = arith.maximumf (absf %x), %y             ->  arith.maxsi of the bits
 
-#include "Avx512.h"
+#include "MathRegisters.h"
 
+#include "tilewright/Dialect/GreedyRewrite.h"
 #include "tilewright/Dialect/Tilewright.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -211,7 +212,7 @@ static Value carryOut(const Plan &plan) {
   return arith::SelectOp::create(builder, loc, isNaN, x, extremum);
 }
 
-void tilewright::cpu::dropTestsForNaN(func::FuncOp func) {
+static void dropTestsForNaN(func::FuncOp func) {
   SmallVector<Plan> plans;
   func.walk([&](Operation *op) {
     if (op->getNumResults() != 1 || !getElementTypeOrSelf(op->getResult(0)).isF32())
@@ -280,6 +281,36 @@ struct ReduceByHalves : OpRewritePattern<vector::ReductionOp> {
 };
 } // namespace
 
-void tilewright::cpu::populateHalvesPatterns(RewritePatternSet &patterns) {
-  patterns.add<ReduceByHalves>(patterns.getContext());
+//===----------------------------------------------------------------------===//
+// All
+//===----------------------------------------------------------------------===//
+
+LogicalResult tilewright::cpu::chooseExtrema(func::FuncOp func) {
+  RewritePatternSet halves(func.getContext());
+  halves.add<ReduceByHalves>(func.getContext());
+  if (failed(applyPatternsBounded(func, std::move(halves), "lower", "reduction by halves")))
+    return failure();
+  dropTestsForNaN(func);
+  return success();
+}
+
+namespace {
+template <typename Op> struct CallOfRows : OpRewritePattern<Op> {
+  CallOfRows(MLIRContext *context, StringRef name)
+      : OpRewritePattern<Op>(context), name(name) {}
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
+    if (!isSingle(op.getType()))
+      return rewriter.notifyMatchFailure(op, "no vectors of f32");
+    replaceByRows(rewriter, op, [&](ArrayRef<Value> rows) {
+      return callIntrinsic(rewriter, op.getLoc(), name, rows.front().getType(), rows);
+    });
+    return success();
+  }
+  StringRef name;
+};
+} // namespace
+
+void tilewright::cpu::populateExtremaCalls(RewritePatternSet &patterns) {
+  patterns.add<CallOfRows<arith::MaxNumFOp>>(patterns.getContext(), "llvm.maxnum");
+  patterns.add<CallOfRows<arith::MinNumFOp>>(patterns.getContext(), "llvm.minnum");
 }

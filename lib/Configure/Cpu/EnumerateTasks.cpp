@@ -129,7 +129,9 @@ static SummedRows summedRows(const KernelInfo &info, TargetAttr target) {
   bool once = llvm::count_if(info.ops, [](linalg::LinalgOp op) {
                 return op.getNumReductionLoops() > 0;
               }) == 1;
-  if (exponentials || once)
+  // Two loops of normalisations in one need more registers than AVX2 has.
+  constexpr int64_t kManyRegisters = 32;
+  if (exponentials || (once && target.getFact("registers", 16) >= kManyRegisters))
     return {/*arePipelined=*/true, /*areNarrow=*/!exponentials};
   // Rows that are read three times or more come from the first-level cache, with what else of it
   // is used, or one of them displaces another.

@@ -109,8 +109,8 @@ static constexpr float kTanhTable[][kLanes] = {
     {0.000965308456, -0.000808721816, 0.000146665785, 8.1744387e-05, -2.45193332e-05,
      -1.52622897e-06, -4.30162839e-09}};
 
-/// The polynomial of degree 7 by pairs of coefficients, pairs of pairs, …: fused multiply-adds that
-/// wait for each other three deep, not seven, of which the processor has not enough at hand.
+/// The polynomial of degree 7 by pairs of coefficients, pairs of pairs, …: multiply-adds wait for
+/// each other three deep, not seven. Processors do not look far enough ahead for the latter.
 static Float seriesByPairs(ArrayRef<ArrayRef<float>> tables, Float shifted, Float d) {
   MathBuilder &m = *d.builder;
   Value index = m.toBits(shifted).value;

@@ -72,9 +72,8 @@ static TargetAttr makeTarget(MLIRContext *context, const Chip &chip,
                                                         : 256 * 1024);
   number("thread_memory", 1024 * 1024);
   number("registers", chip.getVectorRegisters());
-  // A step of two loops in one needs registers. What NEON and SVE store past caches is not known
-  // to be faster.
-  if (!chip.isArm() && chip.getVectorRegisters() >= 32)
+  // What NEON and SVE store past caches is not known to be faster.
+  if (!chip.isArm())
     number("pipelined_rows", 1);
   number("access_bytes", vectorBytes);
   number("vector_bytes", vectorBytes);
@@ -206,7 +205,8 @@ public:
     keep.bytes = target.getFact("l2_bytes", 256 * 1024) / 2;
     pm.addNestedPass<func::FuncOp>(createKeepComputedRowsPass(keep));
     pm.addNestedPass<func::FuncOp>(
-        createPipelineRowsPass({target.getFact("pipelined_rows", 0) != 0}));
+        createPipelineRowsPass({target.getFact("pipelined_rows", 0) != 0,
+                                target.getFact("registers", 16)}));
     pm.addNestedPass<func::FuncOp>(createPrefetchRowsPass({keep.bytes}));
     pm.addNestedPass<func::FuncOp>(createPrefetchEpiloguesPass());
     pm.addNestedPass<func::FuncOp>(createReadPaddingPass());

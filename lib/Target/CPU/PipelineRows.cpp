@@ -83,12 +83,13 @@ class RowPipeline {
 public:
   RowPipeline(scf::ForOp rows, ArrayAttr access) : rows(rows), access(access) {}
   /// What stands against the last loop running beside one of the next row's.
-  Refusal find();
+  Refusal find(int64_t registers);
   void build();
 
 private:
   Refusal findLast();
   Refusal findPartner(ArrayRef<scf::ForOp> others);
+  bool fits(int64_t registers);
   bool overwrites(scf::ForOp loop);
   bool overwritesAtSameStep(scf::ForOp loop);
   void cloneBody(OpBuilder &builder, IRMapping &mapping, ValueRange before, Value rowBefore);
@@ -173,7 +174,15 @@ Refusal RowPipeline::findPartner(ArrayRef<scf::ForOp> others) {
                 "no loop of several computes more than what it waits for, an exponential, say");
 }
 
-Refusal RowPipeline::find() {
+/// Whether a step of both loops needs no more registers than there are: of few, an exponential
+/// beside a quotient does, but not two rows of a normalisation, with what they are scaled by.
+bool RowPipeline::fits(int64_t registers) {
+  constexpr int64_t kMany = 32;
+  return registers >= kMany || (llvm::any_of(*partner.getBody(), isCostly) &&
+                                llvm::none_of(*last.getBody(), isCostly));
+}
+
+Refusal RowPipeline::find(int64_t registers) {
   if (Refusal why = findLast())
     return why;
   if (rows.getNumRegionIterArgs())
@@ -188,6 +197,8 @@ Refusal RowPipeline::find() {
   }
   if (Refusal why = findPartner(ArrayRef(loops).drop_back()))
     return why;
+  if (!fits(registers))
+    return refuse(Refused::Target, "the target has too few registers for two loops in one");
   steps = stepsOf(rows).value_or(0);
   // Of a task, the first rows and the last ones run alone, which an exponential makes up for.
   int64_t least = llvm::any_of(*partner.getBody(), isCostly) ? 2 : 4;
@@ -297,10 +308,9 @@ struct PipelineRowsPass : tilewright::impl::PipelineRowsPassBase<PipelineRowsPas
     });
     for (scf::ForOp rows : nests) {
       RowPipeline pipeline(rows, access);
-      Refusal why = pipeline.find();
+      Refusal why = pipeline.find(registers);
       if (!why && !pipelines)
-        why = refuse(Refused::Target,
-                     "the target has too few registers, or no stores that pass caches by");
+        why = refuse(Refused::Target, "the target has no stores that pass caches by");
       if (why && !why.str().empty())
         addExplanation(func, "rows are not pipelined: " + why.str());
       if (why)

@@ -1,7 +1,10 @@
 // RUN: tilewright-opt %s -tilewright-pipeline-rows | FileCheck %s
+// RUN: tilewright-opt %s -tilewright-pipeline-rows=registers=16 | FileCheck %s --check-prefix=FEW
 
 // Results of a row are stored beside the sum of the next one, before what is kept of that row takes their place.
 // CHECK-LABEL: @Softmax
+// FEW-LABEL: @Softmax
+// FEW-SAME: tilewright.explain = ["rows are pipelined: results of one are stored while the next is computed"]
 // CHECK-SAME: %[[X:[a-z0-9]+]]: memref<64x128xf32>, %[[R:[a-z0-9]+]]: memref<64x128xf32>, %[[BEGIN:[a-z0-9]+]]: index
 // CHECK: %[[KEPT:.*]] = memref.alloca
 // CHECK: %[[END:.*]] = affine.apply
@@ -145,6 +148,8 @@ func.func private @UnknownRows(%x: memref<64x128xf32>, %r: memref<64x128xf32>, %
 
 // A single loop waits for memory, whatever it computes: the row before it is read beside the next one.
 // CHECK-LABEL: @OneSum
+// FEW-LABEL: @OneSum
+// FEW-SAME: tilewright.explain = ["rows are not pipelined: the target has too few registers for two loops in one"]
 // CHECK-SAME: tilewright.explain = ["rows are pipelined: results of one are stored while the next is computed"]
 // CHECK: scf.for %[[ROW:.*]] = %{{.*}} iter_args(%[[SUM:.*]] = %{{.*}})
 // CHECK: %[[BEFORE:.*]] = arith.subi %[[ROW]], %c2
@@ -298,6 +303,36 @@ func.func private @ConstantsInRows(%x: memref<64x128xf32>, %r: memref<64x128xf32
     }
     scf.for %i = %c0 to %c128 step %c32 {
       %q = arith.mulf %s, %half : vector<2x32xf32>
+      vector.transfer_write %q, %r[%row, %i] {in_bounds = [true, true]} : vector<2x32xf32>, memref<64x128xf32>
+    }
+  }
+  return
+}
+
+// Exponentials in both loops need many registers.
+// CHECK-LABEL: @ExponentialsTwice
+// CHECK-SAME: tilewright.explain = ["rows are pipelined: results of one are stored while the next is computed"]
+// FEW-LABEL: @ExponentialsTwice
+// FEW-SAME: tilewright.explain = ["rows are not pipelined: the target has too few registers for two loops in one"]
+func.func private @ExponentialsTwice(%x: memref<64x128xf32>, %r: memref<64x128xf32>, %begin: index, %z: vector<2x32xf32>)
+    attributes {tilewright.kernel, tilewright.access = ["read", "write"]} {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %c32 = arith.constant 32 : index
+  %c128 = arith.constant 128 : index
+  %f0 = arith.constant 0.0 : f32
+  %end = affine.apply affine_map<()[s0] -> (s0 + 8)>()[%begin]
+  scf.for %row = %begin to %end step %c2 {
+    %s = scf.for %i = %c0 to %c128 step %c32 iter_args(%a = %z) -> (vector<2x32xf32>) {
+      %v = vector.transfer_read %x[%row, %i], %f0 {in_bounds = [true, true]} : memref<64x128xf32>, vector<2x32xf32>
+      %e = math.exp %v : vector<2x32xf32>
+      %b = arith.addf %a, %e : vector<2x32xf32>
+      scf.yield %b : vector<2x32xf32>
+    }
+    scf.for %i = %c0 to %c128 step %c32 {
+      %v = vector.transfer_read %x[%row, %i], %f0 {in_bounds = [true, true]} : memref<64x128xf32>, vector<2x32xf32>
+      %e = math.exp %v : vector<2x32xf32>
+      %q = arith.divf %e, %s : vector<2x32xf32>
       vector.transfer_write %q, %r[%row, %i] {in_bounds = [true, true]} : vector<2x32xf32>, memref<64x128xf32>
     }
   }

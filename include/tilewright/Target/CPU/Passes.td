@@ -84,11 +84,13 @@ def PipelineRowsPass : Pass<"tilewright-pipeline-rows", "::mlir::func::FuncOp"> 
     Of several loops over a row one after the other the last one, which writes results, runs
     beside one of those of the next row, in one loop: stores past the caches take as long as
     what the others compute, or as what the only other one waits for memory. Rows have to be a
-    known number, two or more, four of the latter. What was done, or what stands against it, is
-    said to --explain.
+    known number, two or more, four of the latter. Of less than 32 registers, the other loop
+    computes an exponential. What was done, or what stands against it, is said to --explain.
   }];
   let options = [Option<"pipelines", "pipelines", "bool", "true",
-                        "false: only say that the target does not">];
+                        "false: only say that the target does not">,
+                 Option<"registers", "registers", "int64_t", "32",
+                        "vector registers of the target">];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::scf::SCFDialect",
                            "mlir::vector::VectorDialect"];
 }

@@ -6,7 +6,7 @@
 //
 //   row reduction, AVX2:   block = [32, 32],   thread = [2, 32]
 //   elementwise, AVX-512:  block = [2, 8192],  thread = [1, 64]
-//   transpose, AVX2:       block = [8192, 32], thread = [8, 32]
+//   transpose, AVX2:       block = [8192, 64], thread = [16, 16]
 
 #include "Cpu.h"
 #include "Enumerate.h"
@@ -53,10 +53,15 @@ static int64_t transposedRows(const KernelInfo &info, int64_t registers) {
 
 /// A tile that is copied from columns to rows: of registers each way, or of whole cache lines
 /// of the result where they are known to divide its rows, two of them next to each other if
-/// their elements have 32 or 64 bits. Longer registers are lines themselves.
-static std::pair<int64_t, int64_t> copiedTile(int64_t columns, int64_t bytes, int64_t lanes) {
+/// their elements have 32 or 64 bits. Longer registers are lines themselves. Two halves of a line
+/// are read together where lines are known to divide the operand's rows, too: later the line would
+/// have to be read again. `rows` and `columns` of the result.
+static std::pair<int64_t, int64_t> copiedTile(int64_t rows, int64_t columns, int64_t bytes,
+                                              int64_t lanes) {
   constexpr int64_t kLineBytes = 64;
   int64_t line = kLineBytes / bytes;
+  if (2 * lanes == line && rows % line == 0 && columns % line == 0)
+    return {line, line};
   for (int64_t width : {2 * line, line})
     if (lanes < line && columns % width == 0 && (width == line || bytes >= 4))
       return {lanes, width};
@@ -168,13 +173,14 @@ enumerateTasks(const KernelInfo &info, TargetAttr target, bool reduces) {
     transposed = transposedLoop(info);
   // Of a transposed tile, along the operand's rows and the result's.
   int64_t transposedLanes = std::min(lanes, rowsOfTile), transposedColumns = transposedLanes;
-  auto isStatic = [&](unsigned loop) {
-    return !ShapedType::isDynamic(info.classes[info.getClasses(info.getRoot())[loop]].extent);
+  auto knownExtent = [&](unsigned loop) {
+    int64_t extent = info.classes[info.getClasses(info.getRoot())[loop]].extent;
+    return ShapedType::isDynamic(extent) ? 1 : nominalExtent(info, loop);
   };
   if (transposed && isCopy(info)) {
     int64_t bytes = bytesPerElement(info.getRoot().getDpsInits()[0].getType());
     std::tie(transposedLanes, transposedColumns) =
-        copiedTile(isStatic(loops.front()) ? nominalExtent(info, loops.front()) : 1, bytes,
+        copiedTile(knownExtent(*transposed), knownExtent(loops.front()), bytes,
                    std::min(target.getFact("vector_bytes", 32) / bytes, rowsOfTile));
   }
   ArrayRef<unsigned> classes = info.getClasses(info.getRoot());

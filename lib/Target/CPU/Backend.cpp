@@ -7,6 +7,7 @@
 #include "Chips.h"
 #include "Instructions.h"
 #include "MaskedAccess.h"
+#include "MoveBits.h"
 #include "StreamStores.h"
 
 #include "tilewright/Dialect/GreedyRewrite.h"
@@ -269,27 +270,6 @@ static void keepSelects(llvm::Module &module) {
                                   unpredictable);
 }
 
-/// The code generator would take vectors of bf16 apart to select among them, which rounding to
-/// bf16 does: they are selected as integers.
-static void selectBits(llvm::Module &module) {
-  for (llvm::Function &function : module)
-    for (llvm::Instruction &instruction :
-         llvm::make_early_inc_range(llvm::instructions(function))) {
-      auto *select = dyn_cast<llvm::SelectInst>(&instruction);
-      auto *type = select ? dyn_cast<llvm::VectorType>(select->getType()) : nullptr;
-      if (!type || !type->getElementType()->isBFloatTy())
-        continue;
-      llvm::IRBuilder<> builder(select);
-      llvm::Type *bits = llvm::VectorType::getInteger(type);
-      llvm::Value *chosen =
-          builder.CreateSelect(select->getCondition(),
-                               builder.CreateBitCast(select->getTrueValue(), bits),
-                               builder.CreateBitCast(select->getFalseValue(), bits));
-      select->replaceAllUsesWith(builder.CreateBitCast(chosen, type));
-      select->eraseFromParent();
-    }
-}
-
 /// The smallest elements whose accesses the processor masks, in bits.
 static unsigned getMaskedBits(const Chip &chip, int64_t vectorBytes) {
   if (chip.isArm())
@@ -364,10 +344,10 @@ FailureOr<KernelCode> CPUBackend::emit(ModuleOp module,
                std::to_string(llvmOptions.vectorBits) + ">)," + pipeline;
   if (failed(runLLVMPasses(loc, *ir, *machine, pipeline)))
     return failure();
-  selectBits(*ir);
-  keepSelects(*ir);
   if (!chip.isArm())
     guardStreamedStores(*ir, unsigned(target.getFact("vector_bytes", 32)));
+  moveBf16AsIntegers(*ir);
+  keepSelects(*ir);
   if (chip.sveBits > 128)
     maskOddStores(*ir);
   lowerMaskedAccesses(*ir, getMaskedBits(chip, target.getFact("vector_bytes")));

@@ -350,7 +350,10 @@ FailureOr<KernelCode> CPUBackend::emit(ModuleOp module,
   keepSelects(*ir);
   if (chip.sveBits > 128)
     maskOddStores(*ir);
-  lowerMaskedAccesses(*ir, getMaskedBits(chip, target.getFact("vector_bytes")));
+  unsigned maskedBits = getMaskedBits(chip, target.getFact("vector_bytes"));
+  if (!chip.isArm() && llvmOptions.vectorBits == 256)
+    splitMaskedLoads(*ir, unsigned(llvmOptions.vectorBits), maskedBits);
+  lowerMaskedAccesses(*ir, maskedBits);
 
   KernelCode code;
   code.kind = CodeKind::Object;

@@ -13,6 +13,8 @@
 
 #include "MaskedAccess.h"
 
+#include "llvm/Analysis/InstSimplifyFolder.h"
+#include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/IntrinsicInst.h"
 
@@ -141,6 +143,84 @@ void cpu::lowerMaskedAccesses(Module &module, unsigned nativeBits) {
             accesses.push_back(call);
   for (IntrinsicInst *access : accesses)
     lower(access, nativeBits);
+}
+
+namespace {
+using FoldingBuilder = IRBuilder<InstSimplifyFolder>;
+} // namespace
+
+/// The lanes of `vector` from `begin` on, `lanes` of them.
+static Value *takeLanes(FoldingBuilder &builder, Value *vector, unsigned begin,
+                        unsigned lanes) {
+  return builder.CreateShuffleVector(vector, createSequentialMask(begin, lanes, 0));
+}
+
+/// The same of a mask, so that lanes that a constant sets or clears are seen to be.
+static Value *takeMask(FoldingBuilder &builder, Value *mask, unsigned begin, unsigned lanes) {
+  auto take = [&](Value *operand) { return takeMask(builder, operand, begin, lanes); };
+  auto *operation = dyn_cast<Instruction>(mask);
+  if (auto *binary = dyn_cast_or_null<BinaryOperator>(operation))
+    return builder.CreateBinOp(binary->getOpcode(), take(binary->getOperand(0)),
+                               take(binary->getOperand(1)));
+  auto *select = dyn_cast_or_null<SelectInst>(operation);
+  if (select && select->getCondition()->getType()->isVectorTy())
+    return builder.CreateSelect(take(select->getCondition()), take(select->getTrueValue()),
+                                take(select->getFalseValue()));
+  return takeLanes(builder, mask, begin, lanes);
+}
+
+/// Lanes of a load from `begin` on: none of them from memory where their mask is all false.
+static Value *loadPiece(FoldingBuilder &builder, IntrinsicInst *load, unsigned begin,
+                        unsigned lanes) {
+  auto *element = cast<FixedVectorType>(load->getType())->getElementType();
+  Value *mask = takeMask(builder, load->getArgOperand(1), begin, lanes);
+  Value *others = takeLanes(builder, load->getArgOperand(2), begin, lanes);
+  if (auto *constant = dyn_cast<Constant>(mask); constant && constant->isNullValue())
+    return others;
+  uint64_t offset = uint64_t(begin) * (element->getScalarSizeInBits() / 8);
+  Align align = commonAlignment(load->getParamAlign(0).valueOrOne(), offset);
+  Value *address = begin ? builder.CreateConstGEP1_64(element, load->getArgOperand(0), begin)
+                         : load->getArgOperand(0);
+  return builder.CreateMaskedLoad(FixedVectorType::get(element, lanes), address, align, mask,
+                                  others);
+}
+
+static void splitLoad(IntrinsicInst *load, unsigned perRegister) {
+  FoldingBuilder builder(load->getParent(), load->getIterator(),
+                         InstSimplifyFolder(load->getDataLayout()));
+  unsigned lanes = cast<FixedVectorType>(load->getType())->getNumElements();
+  Value *whole = nullptr;
+  for (unsigned begin = 0; begin < lanes; begin += perRegister) {
+    unsigned count = std::min(perRegister, lanes - begin);
+    Value *piece = loadPiece(builder, load, begin, count);
+    SmallVector<int> widened(lanes, PoisonMaskElem), merged(lanes, PoisonMaskElem);
+    for (unsigned lane = 0; lane < begin + count; ++lane) {
+      merged[lane] = int(lane < begin ? lane : lanes + lane);
+      if (lane >= begin)
+        widened[lane] = int(lane - begin);
+    }
+    piece = builder.CreateShuffleVector(piece, widened);
+    whole = whole ? builder.CreateShuffleVector(whole, piece, merged) : piece;
+  }
+  load->replaceAllUsesWith(whole);
+  load->eraseFromParent();
+}
+
+void cpu::splitMaskedLoads(Module &module, unsigned registerBits, unsigned nativeBits) {
+  SmallVector<std::pair<IntrinsicInst *, unsigned>> loads;
+  for (Function &function : module)
+    for (BasicBlock &block : function)
+      for (Instruction &instruction : block)
+        if (auto *load = dyn_cast<IntrinsicInst>(&instruction);
+            load && load->getIntrinsicID() == Intrinsic::masked_load) {
+          auto *type = cast<FixedVectorType>(load->getType());
+          unsigned bits = type->getScalarSizeInBits();
+          if (bits >= nativeBits && !isa<Constant>(load->getArgOperand(1)) &&
+              type->getNumElements() * bits > registerBits)
+            loads.emplace_back(load, registerBits / bits);
+        }
+  for (auto [load, perRegister] : loads)
+    splitLoad(load, perRegister);
 }
 
 static void maskStore(StoreInst *store, FixedVectorType *type) {

@@ -14,6 +14,11 @@ namespace tilewright::cpu {
 /// which are those of its element.
 void lowerMaskedAccesses(llvm::Module &module, unsigned nativeBits);
 
+/// Masked loads of several registers become one for each register. LLVM 22 for x86 without
+/// AVX-512 splits them itself, but reads a part whose lanes are all masked off as if none were.
+/// Elements under `nativeBits` bits are left to `lowerMaskedAccesses`.
+void splitMaskedLoads(llvm::Module &module, unsigned registerBits, unsigned nativeBits);
+
 /// Stores of 16-bit floats, as many as no power of two, become masked stores of
 /// integers: for SVE, of which LLVM 22 cannot store 31 ("Cannot select").
 void maskOddStores(llvm::Module &module);

@@ -215,6 +215,16 @@ Refusal TilePlanner::readSplit() {
                                             " of the split loop does not "
                                             "divide the unit of its parts, " +
                                             Twine(info.split->unit));
+  int64_t extent = info.classes[info.split->reduced].extent, parts = config.getSplits();
+  // Blocks that share all steps have their own check (WarpSpecialized/Streams.cpp).
+  if (ShapedType::isDynamic(extent) || extent == 0 || config.getStreamK())
+    return {};
+  if (int64_t units = llvm::divideCeil(extent, info.split->unit); parts > units)
+    return refuse(Refused::Config, "'splits' is " + Twine(parts) + ", but the " +
+                                       Twine(extent) + " elements of the split loop are " +
+                                       Twine(units) + " steps of " + Twine(info.split->unit) +
+                                       "; a partition has one at least")
+        .of(parts, units);
   return {};
 }
 

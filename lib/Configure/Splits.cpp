@@ -42,6 +42,15 @@ static std::optional<unsigned> contiguousLoop(linalg::LinalgOp op) {
 /// Steps along the sum that are worth a block, and how many of them a second kernel.
 static constexpr int64_t kMatrixUnit = 256, kMinMatrixUnits = 8;
 
+/// The parts that a pinned config asks for: of whole steps of its own.
+static Split pinSplit(Split split, LoweringConfigAttr config) {
+  split.parts = config.getSplits();
+  if (split.loop < config.getBlock().size())
+    if (int64_t step = config.getBlock()[split.loop]; step > 0)
+      split.unit = step;
+  return split;
+}
+
 /// Products on matrix units: as many parts as give each multiprocessor a tile, each
 /// of them some units long.
 static OrRefusal<Split> chooseMatrixSplit(linalg::LinalgOp op, const Contraction &product,
@@ -59,13 +68,8 @@ static OrRefusal<Split> chooseMatrixSplit(linalg::LinalgOp op, const Contraction
         llvm::divideCeil(kMatrixUnit, std::max<int64_t>(1, extents[*steps])));
   }
   split.partsFirst = true;
-  if (auto config = op->getAttrOfType<LoweringConfigAttr>(kConfigAttr)) {
-    split.parts = config.getSplits();
-    if (split.loop < config.getBlock().size())
-      if (int64_t step = config.getBlock()[split.loop]; step > 0)
-        split.unit = llvm::alignTo(split.unit, step);
-    return split;
-  }
+  if (auto config = op->getAttrOfType<LoweringConfigAttr>(kConfigAttr))
+    return pinSplit(split, config);
   if (llvm::any_of(extents, ShapedType::isDynamic))
     return refuse(Refused::DynamicExtents,
                   "extents of a product on matrix units are dynamic, and what would "
@@ -248,13 +252,8 @@ OrRefusal<Split> tilewright::chooseSplit(linalg::LinalgOp op, TargetAttr target)
   split.loop = extents.longest;
   split.unit = llvm::bit_floor(uint64_t(
       std::max<int64_t>(1, (lanes ? kGpuElements : kCpuElements) / perStep)));
-  if (config) {
-    split.parts = config.getSplits();
-    if (split.loop < config.getBlock().size())
-      if (int64_t step = config.getBlock()[split.loop]; step > 0)
-        split.unit = llvm::alignTo(split.unit, step);
-    return split;
-  }
+  if (config)
+    return pinSplit(split, config);
   int64_t fill = lanes ? blocksEachOf(target) * multiprocessorsOf(target) : kCpuTasks;
   // Some of the multiprocessors can ask for all that the memory gives.
   int64_t enough = lanes ? int64_t(chipOf(target).memoryShare *

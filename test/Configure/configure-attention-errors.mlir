@@ -103,6 +103,24 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", 
 
 // -----
 
+#q = affine_map<(p, i, j, d, e) -> (i, d)>
+#k = affine_map<(p, i, j, d, e) -> (j, d)>
+#v = affine_map<(p, i, j, d, e) -> (j, e)>
+#o = affine_map<(p, i, j, d, e) -> (p, i, e)>
+#l = affine_map<(p, i, j, d, e) -> (p, i)>
+module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", {access_bytes = 16 : i64, async_copy, chip = "sm_80", index_bits = 32 : i64, load_matrices, max_threads = 1024 : i64, mma = ["mma.m16n8k16.f16.f32"], registers = 255 : i64, shared_memory = 166912 : i64, subgroup = 32 : i64}>} {
+  func.func private @more_parts_than_keys(%q: tensor<16x64xf16>, %k: tensor<300x64xf16>, %out: tensor<4x16x64xf32>, %lse: tensor<4x16xf32>) -> (tensor<4x16x64xf32>, tensor<4x16xf32>)
+      attributes {tilewright.kernel, tilewright.access = ["read", "read", "write", "write"]} {
+    // expected-error @below {{the pinned lowering config does not fit: 'splits' is 4, but the 300 keys are 3 times 128, of which a partition has one at least}}
+    %o:2 = tilewright.attention ins(%q, %k, %k : tensor<16x64xf16>, tensor<300x64xf16>, tensor<300x64xf16>)
+        outs(%out, %lse : tensor<4x16x64xf32>, tensor<4x16xf32>) {indexing_maps = [#q, #k, #v, #o, #l], key_parts = 128 : i64,
+        tilewright.lowering_config = #tilewright.lowering_config<strategy = attention, block = [16, 64], warps = [1, 1], splits = 4>} -> tensor<4x16x64xf32>, tensor<4x16xf32>
+    return %o#0, %o#1 : tensor<4x16x64xf32>, tensor<4x16xf32>
+  }
+}
+
+// -----
+
 #q = affine_map<(h, i, j, d, e) -> (h, i, d)>
 #k = affine_map<(h, i, j, d, e) -> (h, j, d)>
 #v = affine_map<(h, i, j, d, e) -> (h, j, e)>

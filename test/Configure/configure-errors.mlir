@@ -157,6 +157,23 @@ func.func private @StepOfPart(%x: tensor<?xf32>, %o: tensor<8xf32>) -> tensor<8x
 
 #target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 49152, registers = 255, access_bytes = 16}>
 module attributes {tilewright.target = #target} {
+func.func private @MorePartsThanSteps(%x: tensor<700xf32>, %o: tensor<8xf32>) -> tensor<8xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: 'splits' is 8, but the 700 elements of the split loop are 6 steps of 128; a partition has one at least}}
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d1)>], iterator_types = ["reduction", "parallel"]}
+      ins(%x : tensor<700xf32>) outs(%o : tensor<8xf32>)
+      attrs = {tilewright.split = array<i64: 0, 128>, tilewright.lowering_config = #tilewright.lowering_config<strategy = reduction, block = [128], splits = 8>} {
+  ^bb0(%0: f32, %1: f32):
+    %s = arith.addf %0, %1 : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+}
+
+// -----
+
+#target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 49152, registers = 255, access_bytes = 16}>
+module attributes {tilewright.target = #target} {
 func.func private @SplitsOfWholeKernel(%x: tensor<?xf32>, %o: tensor<f32>) -> tensor<f32> attributes {tilewright.kernel} {
   // expected-error @+1 {{the pinned lowering config does not fit: 'splits' is 8 but the kernel computes 1 part}}
   %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>], iterator_types = ["reduction"]}

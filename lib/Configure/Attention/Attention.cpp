@@ -66,6 +66,21 @@ ArrayRef<ConfigField> tilewright::attentionFields(bool isCpu) {
   return kGpu;
 }
 
+/// Parts of the keys are multiples of a number of them: why some would have none.
+static Refusal whyTooManyParts(AttentionOp op) {
+  int64_t keys = op.getLoopExtents()[op.getKeyLoop()];
+  if (!op.getKeyParts() || ShapedType::isDynamic(keys) || keys == 0)
+    return {};
+  int64_t unit = *op.getKeyParts(), units = llvm::divideCeil(keys, unit),
+          parts = op.getNumKeyParts();
+  if (parts <= units)
+    return {};
+  return refuse(Refused::Config, "'splits' is " + Twine(parts) + ", but the " + Twine(keys) +
+                                     " keys are " + Twine(units) + " times " + Twine(unit) +
+                                     ", of which a partition has one at least")
+      .of(parts, units);
+}
+
 OrRefusal<AttentionPlan> tilewright::planAttention(AttentionOp op, LoweringConfigAttr config,
                                                    TargetAttr target) {
   if (config.getStrategy() != Strategy::Attention)
@@ -90,6 +105,8 @@ OrRefusal<AttentionPlan> tilewright::planAttention(AttentionOp op, LoweringConfi
                            ? Twine("the keys whole")
                            : "the keys in " + Twine(op.getNumKeyParts()) + " parts") +
                       "; parts are made in front of kernels, by a config on the op");
+  if (Refusal why = whyTooManyParts(op))
+    return why;
   std::optional<MatrixInstruction> instruction;
   if (config.getMma())
     instruction = MatrixInstruction::parse(op.getContext(), config.getMma().getValue());

@@ -149,6 +149,10 @@ static bool isForOtherVariant(KernelInfo &info, TargetAttr target,
 /// Why the kernel cannot have the config that is on its root.
 static Refusal whyNotServed(const KernelInfo &info, TargetAttr target) {
   auto config = info.getRoot()->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
+  if (config.getStrategy() == Strategy::MatrixUnit && !config.getMma())
+    return refuse(Refused::Config, "strategy matrix_unit multiplies by the instruction that 'mma' "
+                                   "names, and there is none; --list-instructions prints those of "
+                                   "the target");
   if (!strategyOf(info, config, target).accepts(info, config))
     return refuse(Refused::OtherStrategy, "strategy " + stringifyStrategy(config.getStrategy()) +
                                               " does not serve this kernel here; " +

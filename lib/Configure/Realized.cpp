@@ -14,6 +14,7 @@
 #include "tilewright/Analysis/Contractions.h"
 #include "tilewright/Dialect/UserNames.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -86,6 +87,11 @@ Refusal tilewright::checkPacked(const ScheduleStrategy &strategy, const KernelIn
   unsigned k = product.k.front();
   int64_t step = entry(config.getThread(), k, 0);
   int64_t chunk = entry(config.getBlock(), k, 0);
+  int64_t extent = info.classes[info.getClasses(info.getRoot())[k]].extent;
+  if (!ShapedType::isDynamic(extent) && extent <= step && product.k.size() == 1)
+    return refuse(Refused::Extents, "'thread' has " + Twine(step) +
+                                        " elements of the sum, which is " + Twine(extent) +
+                                        " long; packed operands have several steps");
   if (step <= 0 || chunk % step)
     return refuse(Refused::Indivisible, "a chunk of the sum has " + Twine(chunk) +
                                             " elements ('block'), which is no multiple of the " +
@@ -112,6 +118,23 @@ static Refusal checkStages(const ScheduleStrategy &strategy, const KernelInfo &i
   return {};
 }
 
+/// Rows of tiles lie side by side where there are tiles along two loops.
+static Refusal checkRaster(const KernelInfo &info, LoweringConfigAttr config,
+                           const TilePlan &plan) {
+  if (config.getRaster() == 1)
+    return {};
+  llvm::SmallDenseSet<unsigned> spread;
+  for (unsigned number : info.getClasses(info.getRoot()))
+    if (info.classes[number].parallel && plan.classes[number].loop)
+      spread.insert(number);
+  if (spread.size() > 1)
+    return {};
+  return refuse(Refused::Config, "'raster' is " + Twine(config.getRaster()) +
+                                     ", but there are tiles along " +
+                                     (spread.empty() ? "no loop" : "one loop only") +
+                                     "; leave it out");
+}
+
 /// Layouts spread powers of two.
 static Refusal checkPowers(const ScheduleStrategy &strategy, const KernelInfo &info,
                            LoweringConfigAttr config) {
@@ -135,6 +158,8 @@ Refusal ScheduleStrategy::check(const KernelInfo &info, LoweringConfigAttr confi
   if (Refusal why = checkPromote(*this, info, config))
     return why;
   if (Refusal why = checkStages(*this, info, config, target))
+    return why;
+  if (Refusal why = checkRaster(info, config, plan))
     return why;
   return checkPowers(*this, info, config);
 }

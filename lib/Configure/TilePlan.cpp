@@ -14,6 +14,8 @@
 #include "tilewright/Dialect/UserNames.h"
 #include "tilewright/Support/ChipFacts.h"
 
+#include "llvm/Support/MathExtras.h"
+
 using namespace mlir;
 using namespace tilewright;
 
@@ -135,9 +137,39 @@ static Refusal whyReducedCut(const KernelInfo &info, const TilePlan &plan) {
 // Limits
 //===----------------------------------------------------------------------===//
 
+/// What a register tile of a CPU is at most, as it becomes straight code: vectors that live at
+/// once, and vectors computed for one step. Either takes LLVM seconds.
+static constexpr int64_t kMostVectors = 1024, kMostVectorOps = 8192;
+
+/// Why the register tile of a CPU is more code than compiles in a reasonable time.
+static Refusal whyTooMuchCode(const KernelInfo &info, const TilePlan &plan,
+                              LoweringConfigAttr config, const Footprint &footprint,
+                              TargetAttr target) {
+  auto over = [&](int64_t vectors, int64_t most, const Twine &what) -> Refusal {
+    if (vectors <= most)
+      return {};
+    return refuse(Refused::Registers, "a register tile " + what + " " + Twine(vectors) +
+                                          " vectors, and has " + Twine(most) +
+                                          " at most; make 'thread' smaller, or 'block' where "
+                                          "there is none")
+        .of(vectors, most);
+  };
+  if (Refusal why = over(footprint.registers, kMostVectors, "keeps"))
+    return why;
+  linalg::LinalgOp root = info.getRoot();
+  int64_t bytes = bytesPerElement(root.getDpsInits()[0].getType());
+  for (unsigned number : info.getClasses(root))
+    bytes *= std::max<int64_t>(1, plan.classes[number].inner);
+  if (config.getMma())
+    bytes /= MatrixInstruction::parse(config.getContext(), config.getMma())->perWord();
+  return over(llvm::divideCeil(bytes, target.getFact("vector_bytes", 32)), kMostVectorOps,
+              "computes");
+}
+
 /// Why a plan needs more than the target has; `footprint` is the plan's.
-static Refusal whyOverLimits(const TilePlan &plan, LoweringConfigAttr config,
-                             const Footprint &footprint, TargetAttr target) {
+static Refusal whyOverLimits(const KernelInfo &info, const TilePlan &plan,
+                             LoweringConfigAttr config, const Footprint &footprint,
+                             TargetAttr target) {
   auto over = [&](Refused kind, const Twine &what, int64_t need, int64_t limit,
                   const Twine &of = "") -> Refusal {
     if (need <= limit)
@@ -167,7 +199,7 @@ static Refusal whyOverLimits(const TilePlan &plan, LoweringConfigAttr config,
                          target.getFact("shared_memory", 0)))
     return why;
   if (plan.subgroup <= 1)
-    return {};
+    return whyTooMuchCode(info, plan, config, footprint, target);
   // Of registers that move between roles the strategy has said what each needs.
   int64_t named = target.getFact("registers", kNamedRegisters),
           registers = config.getRegisters().empty() ? registerLimit(target, threads) : named;
@@ -193,7 +225,7 @@ OrRefusal<TilePlan> tilewright::fits(const KernelInfo &info, LoweringConfigAttr 
   if (Refusal why = whyPairsCut(info, *plan))
     return why;
   plan->footprint = estimate(info, config, *plan, target);
-  if (Refusal why = whyOverLimits(*plan, config, *plan->footprint, target))
+  if (Refusal why = whyOverLimits(info, *plan, config, *plan->footprint, target))
     return why;
   return plan;
 }

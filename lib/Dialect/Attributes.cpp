@@ -115,8 +115,8 @@ Attribute LoweringConfigAttr::parse(AsmParser &parser, Type) {
         return parser.emitError(loc)
                << "unknown strategy '" << text
                << "'; known: matrix_unit, simt_contraction, "
-                  "skinny_contraction, reduction, streaming, irregular, "
-                  "warp_specialized";
+                  "skinny_contraction, reduction, streaming, attention, "
+                  "irregular, warp_specialized";
       return success();
     }
     if (key == "block")
@@ -129,8 +129,15 @@ Attribute LoweringConfigAttr::parse(AsmParser &parser, Type) {
       return parseArray(parser, promote);
     if (key == "stages")
       return parser.parseInteger(stages);
-    if (key == "mma")
-      return parser.parseAttribute(mma);
+    if (key == "mma") {
+      std::string name;
+      SMLoc at = parser.getCurrentLocation();
+      if (parser.parseOptionalString(&name))
+        return parser.emitError(at) << "expected 'mma' to be an instruction's name in quotes, "
+                                       "as --list-instructions prints it";
+      mma = parser.getBuilder().getStringAttr(name);
+      return success();
+    }
     if (key == "splits")
       return parser.parseInteger(splits);
     if (key == "raster")

@@ -27,7 +27,7 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", 
     // expected-error @below {{the pinned lowering config does not fit: needs 223744 bytes of shared memory; the target has 166912}}
     %o = tilewright.attention ins(%q, %q, %q : tensor<2x64x256xf32>, tensor<2x64x256xf32>, tensor<2x64x256xf32>)
         outs(%out : tensor<2x64x256xf32>) {indexing_maps = [#q, #k, #v, #o],
-        tilewright.lowering_config = #tilewright.lowering_config<strategy = attention, block = [64, 64], warps = [4, 1]>} -> tensor<2x64x256xf32>
+        tilewright.lowering_config = #tilewright.lowering_config<strategy = attention, block = [64, 64], warps = [4, 1], promote = [0, 1]>} -> tensor<2x64x256xf32>
     return %o : tensor<2x64x256xf32>
   }
 }
@@ -260,5 +260,124 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", 
         outs(%out : tensor<64x64xf16>) {indexing_maps = [#q, #k, #v, #o],
         tilewright.lowering_config = #tilewright.lowering_config<strategy = attention, block = [64, 64], warps = [4, 1], promote = [0, 1], mma = "mma.m16n8k16.f16.f32", raster = 2>} -> tensor<64x64xf16>
     return %o : tensor<64x64xf16>
+  }
+}
+
+// -----
+
+#q = affine_map<(h, i, j, d, e) -> (h, i, d)>
+#k = affine_map<(h, i, j, d, e) -> (h, j, d)>
+#v = affine_map<(h, i, j, d, e) -> (h, j, e)>
+#o = affine_map<(h, i, j, d, e) -> (h, i, e)>
+module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", {access_bytes = 16 : i64, async_copy, chip = "sm_80", index_bits = 32 : i64, load_matrices, max_threads = 1024 : i64, mma = ["mma.m16n8k16.f16.f32"], registers = 255 : i64, shared_memory = 166912 : i64, subgroup = 32 : i64}>} {
+  func.func private @one_operand_of_fma(%q: tensor<2x64x64xf16>, %out: tensor<2x64x64xf16>) -> tensor<2x64x64xf16>
+      attributes {tilewright.kernel, tilewright.access = ["read", "write"]} {
+    // expected-error @below {{the pinned lowering config does not fit: 'promote' has [1]; attention has [0, 1], queries, keys and values in shared memory}}
+    %o = tilewright.attention ins(%q, %q, %q : tensor<2x64x64xf16>, tensor<2x64x64xf16>, tensor<2x64x64xf16>)
+        outs(%out : tensor<2x64x64xf16>) {indexing_maps = [#q, #k, #v, #o],
+        tilewright.lowering_config = #tilewright.lowering_config<strategy = attention, block = [32, 32], warps = [4, 1], promote = [1]>} -> tensor<2x64x64xf16>
+    return %o : tensor<2x64x64xf16>
+  }
+}
+
+// -----
+
+#q = affine_map<(h, i, j, d, e) -> (h, i, d)>
+#k = affine_map<(h, i, j, d, e) -> (h, j, d)>
+#v = affine_map<(h, i, j, d, e) -> (h, j, e)>
+#o = affine_map<(h, i, j, d, e) -> (h, i, e)>
+module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", {access_bytes = 16 : i64, async_copy, chip = "sm_80", index_bits = 32 : i64, load_matrices, max_threads = 1024 : i64, mma = ["mma.m16n8k16.f16.f32"], registers = 255 : i64, shared_memory = 166912 : i64, subgroup = 32 : i64}>} {
+  func.func private @twice(%q: tensor<2x64x64xf16>, %out: tensor<2x64x64xf16>) -> tensor<2x64x64xf16>
+      attributes {tilewright.kernel, tilewright.access = ["read", "write"]} {
+    // expected-error @below {{the pinned lowering config does not fit: 'promote' has [1, 1]; attention has [0, 1], queries, keys and values in shared memory, or [1], queries in registers}}
+    %o = tilewright.attention ins(%q, %q, %q : tensor<2x64x64xf16>, tensor<2x64x64xf16>, tensor<2x64x64xf16>)
+        outs(%out : tensor<2x64x64xf16>) {indexing_maps = [#q, #k, #v, #o],
+        tilewright.lowering_config = #tilewright.lowering_config<strategy = attention, block = [64, 64], warps = [4, 1], promote = [1, 1], mma = "mma.m16n8k16.f16.f32">} -> tensor<2x64x64xf16>
+    return %o : tensor<2x64x64xf16>
+  }
+}
+
+// -----
+
+#q = affine_map<(h, i, j, d, e) -> (h, i, d)>
+#k = affine_map<(h, i, j, d, e) -> (h, j, d)>
+#v = affine_map<(h, i, j, d, e) -> (h, j, e)>
+#o = affine_map<(h, i, j, d, e) -> (h, i, e)>
+module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", {access_bytes = 16 : i64, async_copy, chip = "sm_80", index_bits = 32 : i64, load_matrices, max_threads = 1024 : i64, mma = ["mma.m16n8k16.f16.f32"], registers = 255 : i64, shared_memory = 166912 : i64, subgroup = 32 : i64}>} {
+  func.func private @stages_of_fma(%q: tensor<2x64x64xf16>, %out: tensor<2x64x64xf16>) -> tensor<2x64x64xf16>
+      attributes {tilewright.kernel, tilewright.access = ["read", "write"]} {
+    // expected-error @below {{the pinned lowering config does not fit: 'stages' is 2, but attention by FMA loads keys and values when it needs them; leave it out}}
+    %o = tilewright.attention ins(%q, %q, %q : tensor<2x64x64xf16>, tensor<2x64x64xf16>, tensor<2x64x64xf16>)
+        outs(%out : tensor<2x64x64xf16>) {indexing_maps = [#q, #k, #v, #o],
+        tilewright.lowering_config = #tilewright.lowering_config<strategy = attention, block = [32, 32], warps = [4, 1], stages = 2, promote = [0, 1]>} -> tensor<2x64x64xf16>
+    return %o : tensor<2x64x64xf16>
+  }
+}
+
+// -----
+
+#q = affine_map<(h, i, j, d, e) -> (h, i, d)>
+#k = affine_map<(h, i, j, d, e) -> (h, j, d)>
+#v = affine_map<(h, i, j, d, e) -> (h, j, e)>
+#o = affine_map<(h, i, j, d, e) -> (h, i, e)>
+module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", {access_bytes = 16 : i64, chip = "sm_80", index_bits = 32 : i64, load_matrices, max_threads = 1024 : i64, mma = ["mma.m16n8k16.f16.f32"], registers = 255 : i64, shared_memory = 166912 : i64, subgroup = 32 : i64}>} {
+  func.func private @stages_without_copies(%q: tensor<2x64x64xf16>, %out: tensor<2x64x64xf16>) -> tensor<2x64x64xf16>
+      attributes {tilewright.kernel, tilewright.access = ["read", "write"]} {
+    // expected-error @below {{the pinned lowering config does not fit: 'stages' is 3, but without asynchronous copies, which cuda:sm_80 does not have, there are at most 2}}
+    %o = tilewright.attention ins(%q, %q, %q : tensor<2x64x64xf16>, tensor<2x64x64xf16>, tensor<2x64x64xf16>)
+        outs(%out : tensor<2x64x64xf16>) {indexing_maps = [#q, #k, #v, #o],
+        tilewright.lowering_config = #tilewright.lowering_config<strategy = attention, block = [64, 32], warps = [4, 1], stages = 3, promote = [0, 1], mma = "mma.m16n8k16.f16.f32">} -> tensor<2x64x64xf16>
+    return %o : tensor<2x64x64xf16>
+  }
+}
+
+// -----
+
+#q = affine_map<(h, i, j, d, e) -> (h, i, d)>
+#k = affine_map<(h, i, j, d, e) -> (h, j, d)>
+#v = affine_map<(h, i, j, d, e) -> (h, j, e)>
+#o = affine_map<(h, i, j, d, e) -> (h, i, e)>
+module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", {access_bytes = 16 : i64, async_copy, chip = "sm_80", index_bits = 32 : i64, load_matrices, max_threads = 1024 : i64, mma = ["mma.m16n8k16.f16.f32"], registers = 255 : i64, shared_memory = 166912 : i64, subgroup = 32 : i64}>} {
+  func.func private @registers_of_fma(%q: tensor<2x64x64xf16>, %out: tensor<2x64x64xf16>) -> tensor<2x64x64xf16>
+      attributes {tilewright.kernel, tilewright.access = ["read", "write"]} {
+    // expected-error @below {{the pinned lowering config does not fit: needs 346 registers per thread; the target has 255}}
+    %o = tilewright.attention ins(%q, %q, %q : tensor<2x64x64xf16>, tensor<2x64x64xf16>, tensor<2x64x64xf16>)
+        outs(%out : tensor<2x64x64xf16>) {indexing_maps = [#q, #k, #v, #o],
+        tilewright.lowering_config = #tilewright.lowering_config<strategy = attention, block = [64, 64], warps = [1, 1], promote = [0, 1]>} -> tensor<2x64x64xf16>
+    return %o : tensor<2x64x64xf16>
+  }
+}
+
+// -----
+
+#q = affine_map<(h, i, j, d, e) -> (h, i, d)>
+#k = affine_map<(h, i, j, d, e) -> (h, j, d)>
+#v = affine_map<(h, i, j, d, e) -> (h, j, e)>
+#o = affine_map<(h, i, j, d, e) -> (h, i, e)>
+module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", {access_bytes = 16 : i64, async_copy, chip = "sm_80", index_bits = 32 : i64, load_matrices, max_threads = 1024 : i64, mma = ["mma.m16n8k16.f16.f32"], registers = 255 : i64, shared_memory = 166912 : i64, subgroup = 32 : i64}>} {
+  func.func private @tiles_of_warps(%q: tensor<2x64x64xf16>, %out: tensor<2x64x64xf16>) -> tensor<2x64x64xf16>
+      attributes {tilewright.kernel, tilewright.access = ["read", "write"]} {
+    // expected-error @below {{the pinned lowering config does not fit: 'block' has 32 queries and 64 keys, which is no multiple of the instruction's 16 x 8 x 16 on each of 4 warps}}
+    %o = tilewright.attention ins(%q, %q, %q : tensor<2x64x64xf16>, tensor<2x64x64xf16>, tensor<2x64x64xf16>)
+        outs(%out : tensor<2x64x64xf16>) {indexing_maps = [#q, #k, #v, #o],
+        tilewright.lowering_config = #tilewright.lowering_config<strategy = attention, block = [32, 64], warps = [4, 1], promote = [0, 1], mma = "mma.m16n8k16.f16.f32">} -> tensor<2x64x64xf16>
+    return %o : tensor<2x64x64xf16>
+  }
+}
+
+// -----
+
+#q = affine_map<(h, i, j, d, e) -> (h, i, d)>
+#k = affine_map<(h, i, j, d, e) -> (h, j, d)>
+#v = affine_map<(h, i, j, d, e) -> (h, j, e)>
+#o = affine_map<(h, i, j, d, e) -> (h, i, e)>
+module attributes {tilewright.target = #tilewright.target<"cpu:x86-64-v4", "cpu", {max_threads = 1 : i64, registers = 32 : i64, shared_memory = 0 : i64, subgroup = 1 : i64, thread_memory = 1048576 : i64, vector_bytes = 64 : i64}>} {
+  func.func private @code_of_cpu(%q: tensor<2x64x64xf32>, %out: tensor<2x64x64xf32>) -> tensor<2x64x64xf32>
+      attributes {tilewright.kernel, tilewright.access = ["read", "write"]} {
+    // expected-error @below {{the pinned lowering config does not fit: 'block' has 1048576 queries and 1048576 keys, a register tile of more than 1024 vectors; with 'thread' a block has several tiles}}
+    %o = tilewright.attention ins(%q, %q, %q : tensor<2x64x64xf32>, tensor<2x64x64xf32>, tensor<2x64x64xf32>)
+        outs(%out : tensor<2x64x64xf32>) {indexing_maps = [#q, #k, #v, #o],
+        tilewright.lowering_config = #tilewright.lowering_config<strategy = attention, block = [1048576, 1048576]>} -> tensor<2x64x64xf32>
+    return %o : tensor<2x64x64xf32>
   }
 }

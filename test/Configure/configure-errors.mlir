@@ -63,7 +63,7 @@ func.func private @WrongRank(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %o: tenso
 #target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 49152, registers = 255, access_bytes = 16}>
 module attributes {tilewright.target = #target} {
 func.func private @WrongStrategy(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %o: tensor<?x?xf32>) -> tensor<?x?xf32> attributes {tilewright.kernel} {
-  // expected-error @+1 {{the pinned lowering config does not fit: strategy matrix_unit does not serve this kernel here; simt_contraction does}}
+  // expected-error @+1 {{the pinned lowering config does not fit: strategy matrix_unit multiplies by the instruction that 'mma' names, and there is none; --list-instructions prints those of the target}}
   %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = matrix_unit, block = [16, 16, 16]>}
       ins(%a, %b : tensor<?x?xf32>, tensor<?x?xf32>) outs(%o : tensor<?x?xf32>) -> tensor<?x?xf32>
   return %m : tensor<?x?xf32>

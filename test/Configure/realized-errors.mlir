@@ -260,3 +260,28 @@ func.func private @WarpsOfCpu(%x: tensor<64x512xf32>, %y: tensor<64x512xf32>, %o
   return %r : tensor<64x512xf32>
 }
 }
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 49152, registers = 255, access_bytes = 16}>} {
+func.func private @OneOfTwo(%a: tensor<512x512xf32>, %b: tensor<512x512xf32>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: threads multiply both operands out of shared memory; 'promote' has to name both}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [64, 64, 8], warps = [2, 2, 1], promote = [1]>}
+      ins(%a, %b : tensor<512x512xf32>, tensor<512x512xf32>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
+  return %m : tensor<512x512xf32>
+}
+}
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 49152, registers = 255, access_bytes = 16}>} {
+func.func private @RasterOfRows(%x: tensor<64x512xf32>, %o: tensor<64xf32>) -> tensor<64xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: 'raster' is 4, but there are tiles along one loop only; leave it out}}
+  %r = linalg.reduce ins(%x : tensor<64x512xf32>) outs(%o : tensor<64xf32>) dimensions = [1] {tilewright.lowering_config = #tilewright.lowering_config<strategy = reduction, block = [8, 64], warps = [1, 1], raster = 4>}
+    (%a: f32, %s: f32) {
+      %t = arith.addf %a, %s : f32
+      linalg.yield %t : f32
+    }
+  return %r : tensor<64xf32>
+}
+}

@@ -103,7 +103,7 @@ func.func private @Tile(%a: tensor<512x512xf16>, %b: tensor<512x512xf16>, %o: te
 
 module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 232448, registers = 255, access_bytes = 16, load_matrices, async_copy, mma = ["mma.m16n8k16.f16.f32"], warpgroup_mma = ["wgmma.m64n256k16.f16.f32", "wgmma.m64n128k16.f16.f32", "wgmma.m64n8k16.f16.f32", "wgmma.m64n128k32.s8.s32"]}>} {
 func.func private @NoRows(%a: tensor<512x512xf16>, %b: tensor<512x512xf16>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
-  // expected-error @+1 {{the pinned lowering config does not fit: the tile 0 x 128 is not given; it is of whole instructions}}
+  // expected-error @+1 {{the pinned lowering config does not fit: 'block' has 0, all of a dim, for loop 0 of linalg.matmul; tiles of instructions have a number of elements}}
   %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [0, 128, 64], warps = [8, 1, 1], stages = 4, promote = [0, 1], mma = "wgmma.m64n128k16.f16.f32", registers = [40, 232]>}
       ins(%a, %b : tensor<512x512xf16>, tensor<512x512xf16>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
   return %m : tensor<512x512xf32>

@@ -5,7 +5,7 @@ func.func private @negative_tile() attributes {a = #tilewright.lowering_config<s
 
 // -----
 
-// expected-error @below {{unknown strategy 'fast'}}
+// expected-error @below {{unknown strategy 'fast'; known: matrix_unit, simt_contraction, skinny_contraction, reduction, streaming, attention, irregular, warp_specialized}}
 func.func private @unknown_strategy() attributes {a = #tilewright.lowering_config<strategy = fast>}
 
 // -----
@@ -143,3 +143,8 @@ func.func private @no_steps() attributes {a = #tilewright.shares<tiles = 1, step
 // expected-error @below {{'tilewright.tuning' must be an array of records: dictionaries of 'target', 'record', 'problem', 'shape' and 'config'}}
 module attributes {tilewright.tuning = [{}]} {
 }
+
+// -----
+
+// expected-error @below {{expected 'mma' to be an instruction's name in quotes, as --list-instructions prints it}}
+module attributes {tilewright.a = #tilewright.lowering_config<strategy = matrix_unit, block = [16, 16, 16], mma = 3>} {}

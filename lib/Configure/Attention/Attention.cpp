@@ -66,6 +66,47 @@ ArrayRef<ConfigField> tilewright::attentionFields(bool isCpu) {
   return kGpu;
 }
 
+/// Whether 'promote' and 'stages' are what a kernel by FMA, or by instructions of a warp, has.
+static Refusal checkSharedSteps(LoweringConfigAttr config, TargetAttr target,
+                                const std::optional<MatrixInstruction> &instruction) {
+  bool isOpaque = instruction && instruction->opaque, keepsQueries = instruction && !isOpaque;
+  ArrayRef<int64_t> promote = config.getPromote();
+  if (promote != ArrayRef<int64_t>{0, 1} && !(keepsQueries && promote == ArrayRef<int64_t>{1}))
+    return refuse(Refused::Config, "'promote' has [" +
+                                       llvm::join(llvm::map_range(promote,
+                                                                  [](int64_t number) {
+                                                                    return std::to_string(number);
+                                                                  }),
+                                                  ", ") +
+                                       "]; attention has [0, 1], queries, keys and values in "
+                                       "shared memory" +
+                                       (keepsQueries ? ", or [1], queries in registers" : ""));
+  int64_t stages = config.getStages();
+  if (stages > 1 && !keepsQueries)
+    return refuse(Refused::Config, "'stages' is " + Twine(stages) + ", but attention " +
+                                       (isOpaque ? "by cooperative matrices" : "by FMA") +
+                                       " loads keys and values when it needs them; leave it out");
+  if (stages > 2 && !target.has("async_copy"))
+    return refuse(Refused::Target, "'stages' is " + Twine(stages) +
+                                       ", but without asynchronous copies, which " +
+                                       target.getName() + " does not have, there are at most 2");
+  return {};
+}
+
+/// The tile of FMA on a CPU is straight code: why it is too much of it.
+static Refusal whyTooMuchCode(const AttentionPlan &plan, TargetAttr target) {
+  constexpr int64_t kMostVectors = 1024;
+  int64_t lanes = std::max<int64_t>(1, target.getFact("vector_bytes", 32) / 4);
+  int64_t vectors = plan.queries * llvm::divideCeil(plan.keys + plan.columns, lanes);
+  if (plan.queries <= kMostVectors && vectors <= kMostVectors)
+    return {};
+  return refuse(Refused::Registers, "'block' has " + Twine(plan.queries) + " queries and " +
+                                        Twine(plan.keys) + " keys, a register tile of more than " +
+                                        Twine(kMostVectors) +
+                                        " vectors; with 'thread' a block has several tiles")
+      .of(vectors, kMostVectors);
+}
+
 /// Parts of the keys are multiples of a number of them: why some would have none.
 static Refusal whyTooManyParts(AttentionOp op) {
   int64_t keys = op.getLoopExtents()[op.getKeyLoop()];
@@ -171,7 +212,8 @@ OrRefusal<AttentionPlan> tilewright::planAttention(AttentionOp op, LoweringConfi
       plan.queries < 4 || plan.keys < 8)
     return refuse(Refused::TileSize,
                   "'block' of attention has powers of two, 4 or more queries and 8 or "
-                  "more keys");
+                  "more keys; this one has " +
+                      Twine(plan.queries) + " and " + Twine(plan.keys));
   if (op.getKeyParts() && int64_t(*op.getKeyParts()) % plan.keys)
     return refuse(Refused::Indivisible,
                   "parts of the keys are multiples of " + Twine(*op.getKeyParts()) +
@@ -187,10 +229,19 @@ OrRefusal<AttentionPlan> tilewright::planAttention(AttentionOp op, LoweringConfi
     if (plan.queries % (instruction->m * (plan.threads / plan.subgroup)) ||
         plan.keys % instruction->n || plan.keys % instruction->k)
       return refuse(Refused::Indivisible,
-                    "'block' is no multiple of the instruction's tile on each warp");
+                    "'block' has " + Twine(plan.queries) + " queries and " + Twine(plan.keys) +
+                        " keys, which is no multiple of the instruction's " +
+                        Twine(instruction->m) + " x " + Twine(instruction->n) + " x " +
+                        Twine(instruction->k) + " on each of " +
+                        Twine(plan.threads / plan.subgroup) + " warps");
   }
-  if (target.getFact("subgroup", 1) <= 1)
+  if (target.getFact("subgroup", 1) <= 1) {
+    if (Refusal why = whyTooMuchCode(plan, target))
+      return why;
     return plan;
+  }
+  if (Refusal why = checkSharedSteps(config, target, instruction))
+    return why;
   int64_t stages = std::max<int64_t>(1, config.getStages());
   plan.shared = (plan.queries * plan.depth +
                  stages * plan.keys * (plan.depth + plan.columns)) * bytes;
@@ -234,7 +285,7 @@ OrRefusal<AttentionPlan> tilewright::planAttention(AttentionOp op, LoweringConfi
   plan.registers = others + (isOneStep ? kPlaceRegisters : kAddressRegisters) +
                    plan.queries * (queries + keys + powers + plan.columns) / plan.threads;
   int64_t registers = registerLimit(target, plan.threads);
-  if (instruction && !instruction->opaque && plan.registers > registers)
+  if (!(instruction && instruction->opaque) && plan.registers > registers)
     return refuse(Refused::Registers, "needs " + Twine(plan.registers) +
                                           " registers per thread; the target has " +
                                           Twine(registers))
@@ -245,7 +296,8 @@ OrRefusal<AttentionPlan> tilewright::planAttention(AttentionOp op, LoweringConfi
                                              Twine(most))
         .of(plan.shared, most);
   if (int64_t most = target.getFact("max_threads", 1024); plan.threads > most)
-    return refuse(Refused::Threads, "needs " + Twine(plan.threads) + " threads")
+    return refuse(Refused::Threads, "needs " + Twine(plan.threads) + " threads; the target has " +
+                                        Twine(most))
         .of(plan.threads, most);
   return plan;
 }

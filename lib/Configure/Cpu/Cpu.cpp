@@ -18,9 +18,31 @@ Refusal CpuStrategy<OfGpu>::checkPlan(const KernelInfo &info, LoweringConfigAttr
   return config.getMma() ? checkPanelInstruction(info, config, target) : Refusal();
 }
 
+/// Why the register tile is not what 'thread' says: no larger than 'block', and of loops that
+/// are summed the whole step, unless operands or sums are taken in chunks.
+static Refusal checkThread(const KernelInfo &info, LoweringConfigAttr config,
+                           const TilePlan &plan) {
+  for (auto [loop, thread] : llvm::enumerate(config.getThread())) {
+    int64_t block = entry(config.getBlock(), loop, 0);
+    if (block > 0 && thread > block)
+      return refuse(Refused::Config, "'thread' has " + Twine(thread) + " and 'block' " +
+                                         Twine(block) + " for " + describeLoop(info, loop) +
+                                         "; a register tile is a part of the block");
+    bool isSum = !info.classes[info.getClasses(info.getRoot())[loop]].parallel;
+    if (isSum && !plan.panels && !plan.chunks && thread != 1 && thread != block)
+      return refuse(Refused::Config,
+                    "'thread' has " + Twine(thread) + " for " + describeLoop(info, loop) +
+                        ", which is summed a step of 'block' at a time; make it 1 or " +
+                        Twine(block) + ", or pack the operands ('promote')");
+  }
+  return {};
+}
+
 template <typename OfGpu>
 Refusal CpuStrategy<OfGpu>::check(const KernelInfo &info, LoweringConfigAttr config,
                                   const TilePlan &plan, TargetAttr target) const {
+  if (Refusal why = checkThread(info, config, plan))
+    return why;
   return OfGpu::contracts() ? checkPacked(*this, info, config) : Refusal();
 }
 
@@ -51,8 +73,7 @@ bool CpuContraction::match(const KernelInfo &info, TargetAttr target) const {
 
 bool CpuContraction::accepts(const KernelInfo &info, LoweringConfigAttr config) const {
   return ScheduleStrategy::accepts(info, config) ||
-         (config.getMma() && (config.getStrategy() == Strategy::MatrixUnit ||
-                              config.isWarpSpecialized()));
+         (config.getMma() && config.getStrategy() == Strategy::MatrixUnit);
 }
 
 /// Says why the operands are read where they are, again for each row of register tiles.

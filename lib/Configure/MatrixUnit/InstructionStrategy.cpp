@@ -65,6 +65,11 @@ Refusal InstructionStrategy::checkPlan(const KernelInfo &info, LoweringConfigAtt
   auto instruction = matchInstruction(info.getRoot(), name, contraction ? &*contraction : nullptr);
   if (!instruction)
     return instruction.why();
+  for (auto [loop, block] : llvm::enumerate(config.getBlock()))
+    if (block == 0)
+      return refuse(Refused::Config, "'block' has 0, all of a dim, for " +
+                                         describeLoop(info, loop) +
+                                         "; tiles of instructions have a number of elements");
   std::optional<MatrixLoops> loops = findMatrixLoops(*contraction, config);
   if (!loops)
     return refuse(Refused::Config, "'block' must have one m, one n and one k loop of more than one "

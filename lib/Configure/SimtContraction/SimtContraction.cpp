@@ -127,6 +127,10 @@ Refusal SimtContraction::check(const KernelInfo &info, LoweringConfigAttr config
                                const TilePlan &plan, TargetAttr target) const {
   if (Refusal why = ScheduleStrategy::check(info, config, plan, target))
     return why;
+  // Threads read fragments of tiles that all of them fill.
+  if (info.getContraction(info.getRoot()) && config.getPromote().size() != 2)
+    return refuse(Refused::Config, "threads multiply both operands out of shared memory; "
+                                   "'promote' has to name both");
   return checkThreads(info, config, plan);
 }
 

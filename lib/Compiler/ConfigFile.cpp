@@ -18,6 +18,20 @@ static FileLineColLoc locationOf(Operation *op) {
   return op->getLoc()->findInstanceOf<FileLineColLoc>();
 }
 
+/// What is wrong with the name of a target that a config is for, which may be a target, a part
+/// of one ("cuda"), or the name of a program ("cuda_sm_80"); empty: nothing.
+static std::string whyNoTarget(MLIRContext *context, StringRef key,
+                               const TargetRegistry &registry) {
+  StringRef name = key.take_until([](char c) { return c == ':' || c == '+' || c == '_'; });
+  if (!registry.lookupTarget(name))
+    return "names the target '" + key.str() + "'; known are " + registry.getSyntax();
+  StringRef rest = key.drop_front(name.size());
+  if (rest.empty() || rest.front() == '_')
+    return "";
+  llvm::Expected<ParsedTarget> target = registry.parse(context, key);
+  return target ? "" : "is for no target: " + llvm::toString(target.takeError());
+}
+
 /// The configs of one kernel or op, by target; null with an error.
 static DictionaryAttr readTargets(MLIRContext *context, StringRef of,
                                   const json::Value &value,
@@ -28,15 +42,15 @@ static DictionaryAttr readTargets(MLIRContext *context, StringRef of,
     error = "'" + of.str() + "' is no object of configs by target";
     return {};
   }
+  if (byTarget->empty()) {
+    error = "'" + of.str() + "' has configs for no target";
+    return {};
+  }
   SmallVector<NamedAttribute> entries;
   for (const auto &[target, given] : *byTarget) {
     StringRef key = target;
-    // A target, a part of one, or the name of a program (cuda_sm_80).
-    if (!registry.lookupTarget(key.take_until([](char c) {
-          return c == ':' || c == '+' || c == '_';
-        }))) {
-      error = "'" + of.str() + "' names the target '" + key.str() +
-              "'; known are " + registry.getSyntax();
+    if (std::string why = whyNoTarget(context, key, registry); !why.empty()) {
+      error = "'" + of.str() + "' " + why;
       return {};
     }
     std::optional<StringRef> text = given.getAsString();
@@ -108,6 +122,24 @@ LogicalResult tilewright::applyConfigFile(ModuleOp module, StringRef text,
   if (!kernels.empty())
     module->setAttr(kPinsAttr, DictionaryAttr::get(module.getContext(), kernels));
   return success();
+}
+
+LogicalResult tilewright::checkPinTargets(ModuleOp module, const TargetRegistry &registry) {
+  WalkResult result = module.walk([&](Operation *op) -> WalkResult {
+    auto byTarget = op->getAttrOfType<DictionaryAttr>(kConfigAttr);
+    if (byTarget && byTarget.empty())
+      return op->emitOpError("has lowering configs for no target");
+    for (NamedAttribute entry : byTarget ? byTarget.getValue() : ArrayRef<NamedAttribute>()) {
+      if (std::string why = whyNoTarget(op->getContext(), entry.getName(), registry);
+          !why.empty())
+        return op->emitOpError("a lowering config ") << why;
+      if (!isa<LoweringConfigAttr>(entry.getValue()))
+        return op->emitOpError("has for target '")
+               << entry.getName().getValue() << "' no lowering config";
+    }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
 }
 
 SmallVector<FileLineColLoc> tilewright::findPinned(ModuleOp module) {

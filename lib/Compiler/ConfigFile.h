@@ -22,6 +22,9 @@ mlir::LogicalResult applyConfigFile(mlir::ModuleOp module, llvm::StringRef text,
                                     const TargetRegistry &registry,
                                     std::string &error);
 
+/// Fails with an error at an op that has configs by target one of which is for none.
+mlir::LogicalResult checkPinTargets(mlir::ModuleOp module, const TargetRegistry &registry);
+
 /// Where the ops with a config stand in the source.
 llvm::SmallVector<mlir::FileLineColLoc> findPinned(mlir::ModuleOp module);
 

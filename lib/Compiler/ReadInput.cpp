@@ -66,6 +66,8 @@ LogicalResult Compilation::parse(llvm::SourceMgr &sources) {
     result.diagnostics += "error: " + options.configsName + ": " + wrong + "\n";
     return failure();
   }
+  if (failed(checkPinTargets(*module, registry)))
+    return failure();
   if (!options.tuning.empty() &&
       failed(applyTuningFile(*module, options.tuning, options.tuningChip, wrong))) {
     result.diagnostics += "error: " + options.tuningName + ": " + wrong + "\n";

@@ -109,6 +109,35 @@ void tilewright::spreadWarps(Schedule &schedule, ArrayRef<unsigned> loops,
     schedule.warps[loops.back()] *= warps;
 }
 
+SmallVector<int64_t> tilewright::spreadPinned(const KernelInfo &info, LoweringConfigAttr config,
+                                              TargetAttr target, ArrayRef<unsigned> loops,
+                                              int64_t width) {
+  Schedule schedule(info);
+  ArrayRef<unsigned> classes = info.getClasses(info.getRoot());
+  for (unsigned loop = 0; loop < info.getNumConfigLoops(); ++loop) {
+    int64_t block = entry(config.getBlock(), loop, 0);
+    schedule.block[loop] = info.classes[classes[loop]].sequential ? 1
+                           : block ? block
+                                   : roundedExtent(info, loop);
+  }
+  spreadWarps(schedule, loops, llvm::product_of(config.getWarps()),
+              target.getFact("subgroup", 32), width);
+  return schedule.warps;
+}
+
+SmallVector<SmallVector<int64_t>> tilewright::tileWarps(const KernelInfo &info,
+                                                        LoweringConfigAttr config,
+                                                        TargetAttr target) {
+  SmallVector<unsigned> loops = loopsFromInnermost(info);
+  SmallVector<SmallVector<int64_t>> spellings{
+      spreadPinned(info, config, target, loops, accessWidth(info, target))};
+  // Blocks that read terms ahead may have one element a thread.
+  if (llvm::any_of(info.getClasses(info.getRoot()),
+                   [&](unsigned number) { return info.classes[number].sequential; }))
+    spellings.push_back(spreadPinned(info, config, target, loops, 1));
+  return spellings;
+}
+
 Schedule tilewright::fillTile(const KernelInfo &info, ArrayRef<unsigned> loops,
                               int64_t elements, int64_t cap) {
   Schedule schedule(info);

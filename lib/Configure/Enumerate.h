@@ -71,6 +71,15 @@ void addUnique(Configs &configs, LoweringConfigAttr config) {
 void spreadWarps(Schedule &schedule, llvm::ArrayRef<unsigned> loops, int64_t warps,
                  int64_t lanes, int64_t width);
 
+/// As many warps as `config` has, spread over its tile as above, `loops` innermost first.
+llvm::SmallVector<int64_t> spreadPinned(const KernelInfo &info, LoweringConfigAttr config,
+                                        TargetAttr target, llvm::ArrayRef<unsigned> loops,
+                                        int64_t width);
+
+/// How `enumerateTiles` writes as many warps as `config` has.
+llvm::SmallVector<llvm::SmallVector<int64_t>>
+tileWarps(const KernelInfo &info, LoweringConfigAttr config, TargetAttr target);
+
 /// Tiles of `elements`, at most `cap` of them along the innermost loop.
 Schedule fillTile(const KernelInfo &info, llvm::ArrayRef<unsigned> loops,
                   int64_t elements, int64_t cap);

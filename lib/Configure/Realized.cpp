@@ -16,6 +16,7 @@
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/Support/MathExtras.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -153,6 +154,31 @@ static Refusal checkPowers(const ScheduleStrategy &strategy, const KernelInfo &i
   return {};
 }
 
+static std::string listOf(ArrayRef<int64_t> values) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  llvm::interleaveComma(values, os << "[");
+  os << "]";
+  return text;
+}
+
+/// Where threads lie as memory does, `warps` says nothing but how many there are.
+static Refusal checkWarps(const ScheduleStrategy &strategy, const KernelInfo &info,
+                          LoweringConfigAttr config, TargetAttr target) {
+  ArrayRef<int64_t> warps = config.getWarps();
+  int64_t count = llvm::product_of(warps);
+  if (count <= 1)
+    return {};
+  SmallVector<SmallVector<int64_t>> spellings = strategy.warpSpellings(info, config, target);
+  if (spellings.empty() || llvm::product_of(spellings.front()) != count ||
+      llvm::is_contained(spellings, SmallVector<int64_t>(warps)))
+    return {};
+  return refuse(Refused::Config, "'warps' has " + listOf(warps) + ", but the " + Twine(count) +
+                                     " warps of this strategy lie over the block as it lies in "
+                                     "memory; write " +
+                                     listOf(spellings.front()));
+}
+
 Refusal ScheduleStrategy::check(const KernelInfo &info, LoweringConfigAttr config,
                                 const TilePlan &plan, TargetAttr target) const {
   if (Refusal why = checkPromote(*this, info, config))
@@ -161,5 +187,7 @@ Refusal ScheduleStrategy::check(const KernelInfo &info, LoweringConfigAttr confi
     return why;
   if (Refusal why = checkRaster(info, config, plan))
     return why;
-  return checkPowers(*this, info, config);
+  if (Refusal why = checkPowers(*this, info, config))
+    return why;
+  return checkWarps(*this, info, config, target);
 }

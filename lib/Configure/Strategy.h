@@ -128,6 +128,13 @@ public:
   virtual std::optional<unsigned> sharedLoop(LoweringConfigAttr config) const {
     return std::nullopt;
   }
+  /// Of strategies whose threads lie over a tile as it lies in memory, so that only the number of
+  /// warps counts: how `enumerate` writes as many as `config` has. A config that writes them
+  /// otherwise is refused. Empty: threads lie as `warps` says.
+  virtual llvm::SmallVector<llvm::SmallVector<int64_t>>
+  warpSpellings(const KernelInfo &info, LoweringConfigAttr config, TargetAttr target) const {
+    return {};
+  }
   /// What a pinned config says in the strategy's fields and later stages would not carry out.
   virtual Refusal check(const KernelInfo &info, LoweringConfigAttr config, const TilePlan &plan,
                         TargetAttr target) const;

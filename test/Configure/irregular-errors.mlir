@@ -99,10 +99,10 @@ func.func private @Tiles(%x: tensor<4x?x1xf32>, %e: tensor<4x?x1xf32>, %s: tenso
 // 2^65 threads are not none.
 #target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024}>
 module attributes {tilewright.target = #target,
-    tilewright.pins = {Warps = #tilewright.lowering_config<strategy = irregular, block = [1, 1, 32], warps = [1048576, 1048576, 1048576]>}} {
+    tilewright.pins = {Warps = #tilewright.lowering_config<strategy = irregular, block = [1, 1, 32], warps = [1048576, 1, 1]>}} {
 func.func private @Warps(%x: tensor<4x?x1xf32>, %e: tensor<4x?x1xf32>) -> tensor<4x?x1xf32>
     attributes {tilewright.kernel} {
-  // expected-error @+1 {{the pinned lowering config does not fit: 'warps' asks for more threads than a number holds}}
+  // expected-error @+1 {{the pinned lowering config does not fit: needs 33554432 threads}}
   %r = tilewright.sort ins(%x : tensor<4x?x1xf32>) outs(%e : tensor<4x?x1xf32>) {dim = 1 : i64, runs} -> tensor<4x?x1xf32>
   return %r : tensor<4x?x1xf32>
 }
@@ -117,6 +117,19 @@ func.func private @OnOp(%x: tensor<4x?x1xf32>, %e: tensor<4x?x1xf32>) -> tensor<
     attributes {tilewright.kernel} {
   // expected-error @+1 {{the pinned lowering config does not fit: strategy streaming does not serve it; irregular does}}
   %r = tilewright.sort ins(%x : tensor<4x?x1xf32>) outs(%e : tensor<4x?x1xf32>) {dim = 1 : i64, runs, tilewright.lowering_config = #tilewright.lowering_config<strategy = streaming, block = [7, 7, 7], warps = [1, 1, 1]>} -> tensor<4x?x1xf32>
+  return %r : tensor<4x?x1xf32>
+}
+}
+
+// -----
+
+#target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024}>
+module attributes {tilewright.target = #target,
+    tilewright.pins = {Spread = #tilewright.lowering_config<strategy = irregular, block = [2, 64, 1], warps = [1, 4, 1]>}} {
+func.func private @Spread(%x: tensor<4x?x1xf32>, %e: tensor<4x?x1xf32>) -> tensor<4x?x1xf32>
+    attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: 'warps' of scatters, scans and sorts are a number of warps, which lie over the block as it lies in memory; write it as the first entry, and 1 for the others}}
+  %r = tilewright.sort ins(%x : tensor<4x?x1xf32>) outs(%e : tensor<4x?x1xf32>) {dim = 1 : i64, runs} -> tensor<4x?x1xf32>
   return %r : tensor<4x?x1xf32>
 }
 }

@@ -285,3 +285,17 @@ func.func private @RasterOfRows(%x: tensor<64x512xf32>, %o: tensor<64xf32>) -> t
   return %r : tensor<64xf32>
 }
 }
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 49152, registers = 255, access_bytes = 16}>} {
+func.func private @WarpsOfRows(%x: tensor<64x512xf32>, %o: tensor<64xf32>) -> tensor<64xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: 'warps' has [4, 1], but the 4 warps of this strategy lie over the block as it lies in memory; write [1, 4]}}
+  %r = linalg.reduce ins(%x : tensor<64x512xf32>) outs(%o : tensor<64xf32>) dimensions = [1] {tilewright.lowering_config = #tilewright.lowering_config<strategy = reduction, block = [8, 512], warps = [4, 1]>}
+    (%a: f32, %s: f32) {
+      %t = arith.addf %a, %s : f32
+      linalg.yield %t : f32
+    }
+  return %r : tensor<64xf32>
+}
+}

@@ -99,6 +99,11 @@ OrRefusal<IrregularPlan> tilewright::planIrregular(Operation *op, LoweringConfig
   IrregularPlan plan;
   plan.subgroup = target.getFact("subgroup", 1);
   plan.threads = plan.subgroup;
+  if (!config.getWarps().empty() &&
+      llvm::any_of(config.getWarps().drop_front(), [](int64_t warps) { return warps != 1; }))
+    return refuse(Refused::Config, "'warps' of scatters, scans and sorts are a number of warps, "
+                                   "which lie over the block as it lies in memory; write it as the "
+                                   "first entry, and 1 for the others");
   for (int64_t warps : config.getWarps())
     if (llvm::MulOverflow(plan.threads, warps, plan.threads))
       return refuse(Refused::Threads, "'warps' asks for more threads than a number holds");

@@ -113,6 +113,12 @@ tilewright::enumerateReduction(const KernelInfo &info, TargetAttr target) {
   return configs;
 }
 
+SmallVector<SmallVector<int64_t>> Reduction::warpSpellings(const KernelInfo &info,
+                                                         LoweringConfigAttr config,
+                                                         TargetAttr target) const {
+  return tileWarps(info, config, target);
+}
+
 std::vector<LoweringConfigAttr> Reduction::enumerate(const KernelInfo &info,
                                                      TargetAttr target) const {
   return enumerateReduction(info, target);

@@ -27,6 +27,9 @@ public:
                   TargetAttr target) const override;
   std::vector<LoweringConfigAttr> enumerate(const KernelInfo &info,
                                             TargetAttr target) const override;
+  llvm::SmallVector<llvm::SmallVector<int64_t>>
+  warpSpellings(const KernelInfo &info, LoweringConfigAttr config,
+                TargetAttr target) const override;
   Refusal checkPlan(const KernelInfo &info, LoweringConfigAttr config,
                     TargetAttr target) const override;
   bool sharesSums() const override { return true; }

@@ -50,6 +50,34 @@ static OpOperand &largerOperand(const KernelInfo &info,
                               : contraction.a);
 }
 
+/// Elements of the larger operand that a lane loads at once.
+static int64_t loadWidth(OpOperand &larger, TargetAttr target) {
+  return std::max<int64_t>(1, target.getFact("access_bytes", 16) /
+                                  bytesPerElement(larger.get().getType()));
+}
+
+/// The loops of the larger operand, along contiguous memory first.
+static SmallVector<unsigned> loadedLoops(OpOperand &larger, const Contraction &contraction) {
+  SmallVector<unsigned> loops = loopsOf(larger);
+  llvm::erase_if(loops, [&](unsigned loop) {
+    return llvm::is_contained(contraction.batch, loop);
+  });
+  return loops;
+}
+
+SmallVector<SmallVector<int64_t>>
+SkinnyContraction::warpSpellings(const KernelInfo &info, LoweringConfigAttr config,
+                                 TargetAttr target) const {
+  Contraction contraction = *matchProduct(info.getRoot());
+  OpOperand &larger = largerOperand(info, contraction);
+  SmallVector<SmallVector<int64_t>> spellings;
+  if (SmallVector<unsigned> loops = loadedLoops(larger, contraction); !loops.empty())
+    spellings.push_back(spreadPinned(info, config, target, loops, loadWidth(larger, target)));
+  // Configs of a reduction are tried, too.
+  llvm::append_range(spellings, tileWarps(info, config, target));
+  return spellings;
+}
+
 /// `fewResults`: a tile has at most as many sums as threads; more do not fit into registers
 /// once parts are added up.
 static std::vector<LoweringConfigAttr>
@@ -60,15 +88,10 @@ enumerateSkinny(const KernelInfo &info, TargetAttr target, bool fewResults) {
   ArrayRef<unsigned> few = isB ? contraction.m : contraction.n;
   ArrayRef<unsigned> many = isB ? contraction.n : contraction.m;
   int64_t lanes = target.getFact("subgroup", 32);
-  int64_t width = std::max<int64_t>(
-      1, target.getFact("access_bytes", 16) /
-             bytesPerElement(larger.get().getType()));
+  int64_t width = loadWidth(larger, target);
   // A tile of the larger operand is filled along contiguous memory first, all
   // of the few rows or columns of the other go with it.
-  SmallVector<unsigned> loops = loopsOf(larger);
-  llvm::erase_if(loops, [&](unsigned loop) {
-    return llvm::is_contained(contraction.batch, loop);
-  });
+  SmallVector<unsigned> loops = loadedLoops(larger, contraction);
   if (loops.empty())
     return enumerateReduction(info, target);
   bool alongSum = llvm::is_contained(contraction.k, loops.front());

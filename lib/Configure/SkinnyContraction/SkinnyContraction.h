@@ -25,6 +25,9 @@ public:
   bool match(const KernelInfo &info, TargetAttr target) const override;
   std::vector<LoweringConfigAttr> enumerate(const KernelInfo &info,
                                             TargetAttr target) const override;
+  llvm::SmallVector<llvm::SmallVector<int64_t>>
+  warpSpellings(const KernelInfo &info, LoweringConfigAttr config,
+                TargetAttr target) const override;
   bool sharesSums() const override { return true; }
   int64_t registers(const KernelInfo &info, LoweringConfigAttr config,
                     const TilePlan &plan, TargetAttr target) const override;

@@ -15,6 +15,12 @@ bool Streaming::match(const KernelInfo &info, TargetAttr target) const {
   return ScheduleStrategy::match(info, target) && !transposedLoop(info);
 }
 
+SmallVector<SmallVector<int64_t>> Streaming::warpSpellings(const KernelInfo &info,
+                                                         LoweringConfigAttr config,
+                                                         TargetAttr target) const {
+  return tileWarps(info, config, target);
+}
+
 std::vector<LoweringConfigAttr> Streaming::enumerate(const KernelInfo &info,
                                                      TargetAttr target) const {
   return enumerateTiles(info, target, kWarps, {1, 2, 4});

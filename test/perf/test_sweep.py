@@ -154,6 +154,16 @@ class OnCpu(unittest.TestCase):
         self.assertEqual(after[: len(before)], before)
         self.assertEqual(sorted(c["id"] for c in made["candidates"]), sorted(r["candidate"] for r in after))
 
+    def test_a_run_with_empty_caches_becomes_a_database_and_a_page(self):
+        results, name = self.work / "cold.jsonl", self.records()[0]["problem"]["name"]
+        sweep("run", self.bundle, "--device=cpu", f"--match={name}", "-o", results)
+        final = [r for r in journal.read_records(results) if r.get("final")]
+        self.assertTrue([r for r in final if r.get("cold_median_s")])
+        for record in final:
+            self.assertGreater(record["baseline_min_s"], 0)
+        sweep("best", results, "-o", self.work / "cold.json")
+        sweep("report", results, "-o", self.work / "cold-report")
+
     def test_budget_ends_in_time_and_goes_on(self):
         results = self.work / "budget.jsonl"
         command = [
@@ -680,6 +690,7 @@ class Parts(unittest.TestCase):
 
     def test_fastest_calls_overrule_pairs(self):
         """On a host that others keep busy: what needs one processor waits for none, and is not faster for that."""
+        self.assertEqual(best.fastest_ratio({"ratio": 2.0, "min_s": 1.0, "baseline_min_s": None}), 2.0)
         busy = {"ratio": 5.2, "ratio_low": 2.0, "ratio_high": 23.0, "min_s": 1.18e-3, "baseline_min_s": 0.6e-3}
         self.assertEqual(best.standing(busy), "equal")
         self.assertLess(best.steady_ratio(busy), best.steady_ratio({**busy, "ratio": 0.9, "min_s": 0.6e-3}))

@@ -404,8 +404,9 @@ class Run:
                     self._restart(default, candidates)
                 reply = self.worker.ask(ids=[default["id"]] + [c["id"] for c in candidates], **request)
                 if reply["ok"]:
-                    for c in candidates:
-                        reply["times"][c["id"]]["baseline_min_s"] = reply["times"][default["id"]].get("min_s")
+                    if request["do"] == "time":
+                        for c in candidates:
+                            reply["times"][c["id"]]["baseline_min_s"] = reply["times"][default["id"]]["min_s"]
                     return candidates, reply["times"]
                 how, at, text = "error", self.worker.at, reply["error"]
             except WorkerDied as died:

@@ -616,11 +616,45 @@ class Parts(unittest.TestCase):
         server = compiler.Server(str(HERE / "faulty_compiler.py"), "cpu", seconds=1)
         self.addCleanup(server.close)
         self.assertTrue(server.ask({"input": "good"})["ok"])
-        for fault, how in (("hang", "timeout"), ("crash", "crash"), ("memory", "memory")):
+        for fault, how in (("hang", "timeout"), ("crash", "crash"), ("memory", "memory"), ("words", "crash")):
             reply = server.ask({"input": fault})
             self.assertEqual((reply["ok"], reply["ended"]), (False, how), reply)
             self.assertTrue(server.ask({"input": "good"})["ok"])
-        self.assertEqual(server.started, 4)
+        self.assertEqual(server.started, 5)
+
+    def test_what_a_limit_ended_is_tried_again(self):
+        with tempfile.TemporaryDirectory() as folder:
+            cache = pathlib.Path(folder) / "cache"
+            cache.mkdir()
+            arguments = (folder, str(HERE / "faulty_compiler.py"), "cpu", [], {"seconds": 1})
+
+            def compile_as(key, fault):
+                build.compile_batch(*arguments, [{"key": key, "input": fault, "configs": {}, "options": []}])
+                return json.loads((cache / f"{key}.json").read_text())
+
+            for fault in ("hang", "memory"):
+                self.assertIn(compile_as(fault, fault)["ended"], compiler.LIMITS)
+                self.assertTrue(compile_as(fault, "good")["ok"])
+            self.assertEqual(compile_as("crash", "crash")["ended"], "crash")
+            self.assertEqual(compile_as("crash", "good")["ended"], "crash")
+
+    def test_options_are_checked_before_anything_is_compiled(self):
+        with tempfile.TemporaryDirectory() as folder:
+            made = pathlib.Path(folder) / "plan"
+            sweep("transpose", "--rows=8", "--columns=8", "--target=cpu", "--candidates=2", "-o", made)
+            for option, said in (("--max-memory=x", "'x': expected a size, as 500M or 4G"), ("--timeout=nan", "'nan': expected seconds"),
+                                 ("--timeout=0", "'0': expected seconds"), ("--predict=badchip", "badchip"),
+                                 ("--output=/nowhere/x.twb", "/nowhere/x.twb"), (f"--output={folder}", "Is a directory")):  # fmt: skip
+                with self.assertRaisesRegex(RuntimeError, re.escape(said)):
+                    sweep("compile", made, option)
+            self.assertFalse((made / "cache").exists())
+            with self.assertRaisesRegex(RuntimeError, "nothing was compiled; the first: .*took more than 1 MiB of memory"):
+                sweep("compile", made, "--max-memory=1M")
+            self.assertRegex(sweep("compile", made), r"(\d+) candidates: \1 compiled")
+
+    def test_a_journal_is_a_plain_file(self):
+        with self.assertRaisesRegex(ValueError, "/dev/full is no plain file"):
+            journal.Journal("/dev/full")
 
     def test_lost_tasks_are_given_again(self):
         class Lossy(concurrent.futures.ThreadPoolExecutor):

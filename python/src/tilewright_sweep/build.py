@@ -6,10 +6,12 @@
     FOLDER/cache/SHA.tw       artifacts by their own hash, so that equal ones are one
 
 KEY is the hash of the compiler, its options, the program and the configs. What is in the cache is not compiled again,
-so a build that was cut off goes on, and several machines that share the folder share the work. Each file is there as a
+so a build that was cut off goes on, and several machines that share the folder share the work; but what a limit of time
+or memory ended is tried again, since the limits are none of its own. Each file is there as a
 whole or not at all.
 """
 
+import errno
 import hashlib
 import io
 import json
@@ -63,6 +65,17 @@ def write_whole(path, data):
         raise
 
 
+def check_output(path):
+    """Raises where a file could not be written there, before there is something to write."""
+    path = pathlib.Path(path)
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    place = path if path.exists() and not path.is_file() else path.resolve().parent
+    if not os.access(str(place), os.W_OK):
+        code = errno.EACCES if place.exists() else errno.ENOENT
+        raise OSError(code, os.strerror(code), str(path))
+
+
 def key_of(plan, candidate, text):
     parts = [
         plan["compiler"]["sha256"],
@@ -78,11 +91,16 @@ def key_of(plan, candidate, text):
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
+def _is_known(path):
+    """Whether an entry of the cache says what becomes of its candidate, under any limits."""
+    return path.exists() and json.loads(path.read_text())["ended"] not in compilers.LIMITS
+
+
 def compile_batch(folder, path, target, options, limits, jobs):
     """A task for any process: compiles `jobs`, [{"key", "input", "configs", "options"}], into the cache; how many failed."""
     cache, failed = pathlib.Path(folder) / "cache", 0
     for job in jobs:
-        if (cache / f"{job['key']}.json").exists():
+        if _is_known(cache / f"{job['key']}.json"):
             continue
         server = _server(path, target, options + job["options"], limits)
         made = cache / f"{job['key']}.{os.getpid()}.{threading.get_ident()}.part"
@@ -169,7 +187,7 @@ def build(plan, folder, candidates, executor, limits, quiet=False):
             "options": [f"--tuning={tuning}"] if tuning else [],
             "input": str(folder / "problems" / f"{candidate['problem']}.mlir"),
         }
-    missing = [job for key, job in jobs.items() if not (cache / f"{key}.json").exists()]
+    missing = [job for key, job in jobs.items() if not _is_known(cache / f"{key}.json")]
     progress = Progress(len(missing), "compile", io.StringIO() if quiet else sys.stderr)
     batches = [missing[i : i + BATCH] for i in range(0, len(missing), BATCH)]
     given = (str(folder), path, plan["target"], plan["options"], limits)

@@ -20,6 +20,24 @@ HELP = """Finds the best lowering configs of a suite of problems, by measuring; 
 """
 
 
+def seconds(text):
+    """For argparse: a timeout."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0
+    if not 0 < number <= 1e9:
+        raise argparse.ArgumentTypeError(f"'{text}': expected seconds, more than 0 and at most 1e9")
+    return number
+
+
+def memory_size(text):
+    """For argparse: a size as tilewright-compile --max-memory takes it."""
+    if not re.fullmatch(r"0*[1-9][0-9]*[kmgt]?i?b?", text, re.IGNORECASE):
+        raise argparse.ArgumentTypeError(f"'{text}': expected a size, as 500M or 4G")
+    return text
+
+
 def add_planning(parser):
     parser.add_argument("--target", required=True, help="one target of tilewright-compile: cuda:sm_80, vulkan, cpu")
     parser.add_argument("-o", "--output", default="sweep", help="folder for the plan (%(default)s)")
@@ -77,8 +95,8 @@ def make_parser():
     compile_.add_argument(
         "--executor", default="local", help="local[:N], mpi, dask:ADDRESS, slurm[:ARGS] (%(default)s)"
     )
-    compile_.add_argument("--timeout", type=float, default=60, help="seconds of a candidate (%(default)g)")
-    compile_.add_argument("--max-memory", default="4G", help="of a compiler (%(default)s)")
+    compile_.add_argument("--timeout", type=seconds, default=60, help="seconds of a candidate (%(default)g)")
+    compile_.add_argument("--max-memory", type=memory_size, default="4G", help="of a compiler (%(default)s)")
     compile_.add_argument(
         "--shard", help="i/n: only this part of the candidates, into the folder's cache, and no bundle"
     )
@@ -122,7 +140,7 @@ def make_parser():
     measure.add_argument("-o", "--output", help="the journal, which is added to (BUNDLE.jsonl)")
     measure.add_argument("--budget", default="inf", help="time for all: 90s, 10m, 2h; run again to go on")
     measure.add_argument(
-        "--timeout", type=float, default=60, help="seconds without a sign of life of a candidate (%(default)g)"
+        "--timeout", type=seconds, default=60, help="seconds without a sign of life of a candidate (%(default)g)"
     )
     measure.add_argument(
         "--check-only", action="store_true", help="hold results against what is right, and time nothing"
@@ -227,10 +245,16 @@ def plan_command(arguments):
 
 def compile_command(arguments):
     from tilewright_sweep import build, executors, plan
+    from tilewright_sweep.predict import chips
 
     made = plan.read_plan(arguments.folder)
     candidates = plan.of_shard(made["candidates"], arguments.shard)
     limits = {"seconds": arguments.timeout, "memory": arguments.max_memory}
+    output = arguments.output or arguments.folder.rstrip("/") + ".twb"
+    if not arguments.shard:
+        build.check_output(output)
+    if arguments.predict:
+        chips.Chip(arguments.predict)  # a name that is none is an error now
     with executors.open_executor(arguments.executor) as executor:
         entries = build.build(made, arguments.folder, candidates, executor, limits)
     failed = [e for e in entries.values() if not e["ok"]]
@@ -240,10 +264,11 @@ def compile_command(arguments):
     )
     for how in sorted({e["ended"] for e in failed if e["ended"]}):
         print(f"  {sum(e['ended'] == how for e in failed)} by {how}")
+    if failed and len(failed) == len(entries):
+        raise ValueError(f"{arguments.folder}: nothing was compiled; the first: {failed[0]['diagnostics']}")
     if arguments.shard:
         return 0
     predicted = predictions(arguments.folder, entries, arguments.predict) if arguments.predict else None
-    output = arguments.output or arguments.folder.rstrip("/") + ".twb"
     print(f"{output}: {bundle.write_bundle(output, made, arguments.folder, entries, predicted) / 2**20:.1f} MiB")
     return 0
 

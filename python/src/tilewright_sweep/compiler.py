@@ -9,12 +9,17 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import select
 import shutil
 import subprocess
 import sys
 
 from tilewright_sweep import processes
+
+
+#: How a process ends that is over its limits: of what it worked on nothing is known.
+LIMITS = ("timeout", "memory")
 
 
 class CompilerError(RuntimeError):
@@ -91,7 +96,7 @@ class Server:
             said = self.process.stderr.read().decode(errors="replace").strip()
         finally:
             self.close()
-        if "memory" in said:
+        if how == "crash" and code == 1 and re.search("out of memory|of memory \\(--max-memory\\)", said):
             how = "memory"
         text = why or said or (f"ended by signal {-code}" if code < 0 else f"ended with status {code}")
         return {"ok": False, "ended": how, "diagnostics": f"error: tilewright-compile {text}"}

@@ -109,6 +109,8 @@ def is_bad(record):
 class Journal:
     def __init__(self, path):
         self.path = pathlib.Path(path)
+        if self.path.exists() and not self.path.is_file():
+            raise ValueError(f"{path} is no plain file, which a journal has to be: it is read when a run goes on")
         self.path.parent.mkdir(parents=True, exist_ok=True)
         while True:
             self.file = open(str(self.path), "a+b")

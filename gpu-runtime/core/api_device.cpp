@@ -302,7 +302,7 @@ tilewright_status *tilewright_event_elapsed(tilewright_event *start,
     TILEWRIGHT_REQUIRE(end);
     TILEWRIGHT_REQUIRE(nanoseconds);
     if (start->object->device() != end->object->device())
-      return invalidArgument("the events belong to two devices");
+      return ofTwoDevices("the end", *end->object->device(), "the start", *start->object->device());
     if (!start->object->timing || !end->object->timing)
       return invalidArgument("expected events created with timing");
     return end->object->elapsedSince(*start->object, *nanoseconds);

@@ -13,6 +13,14 @@
 
 namespace tilewright::runtime {
 
+Status ofTwoDevices(const std::string &what, const Device &its, const char *other,
+                    const Device &others) {
+  const std::string &name = its.info().name, &second = others.info().name;
+  return invalidArgument(what + " belongs to " + name + ", " + other + " to " + second +
+                         (name == second ? "; these are two devices of one name, opened apart"
+                                         : ""));
+}
+
 //===----------------------------------------------------------------------===//
 // Device
 //===----------------------------------------------------------------------===//

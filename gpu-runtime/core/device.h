@@ -27,6 +27,11 @@ class Device;
 class Event;
 class Stream;
 
+/// The error where objects of two devices meet: "WHAT belongs to cuda:0, OTHER to cuda:1". Two
+/// that were opened apart may have one name.
+Status ofTwoDevices(const std::string &what, const Device &its, const char *other,
+                    const Device &others);
+
 /// Thread-safe.
 class Device : public std::enable_shared_from_this<Device> {
 public:

@@ -313,9 +313,7 @@ Status Program::launch(size_t dispatch, Stream &stream,
     return std::move(s).in("dispatch '" + desc.name + "'");
   };
   if (stream.device() != owner)
-    return failed(invalidArgument("the stream belongs to " +
-                                  stream.device()->info().name +
-                                  ", the program to " + owner->info().name));
+    return failed(ofTwoDevices("the stream", *stream.device(), "the program", *owner));
   if (Status s = checkOperands(desc, views, numViews, numScalars))
     return failed(std::move(s));
   if (Status s = owner->lost())

@@ -290,9 +290,7 @@ Status Program::checkArguments(const FunctionDesc &function,
     if (!view.buffer)
       return invalidArgument(where + " is null");
     if (view.buffer->device() != owner)
-      return invalidArgument(where + " lives on " +
-                             view.buffer->device()->info().name +
-                             "; the program runs on " + owner->info().name);
+      return ofTwoDevices(where, *view.buffer->device(), "the program", *owner);
     if (Status s =
             checkViewType(view, type.dtype, type.shape, type.strides, where))
       return s;
@@ -335,9 +333,7 @@ Status Program::call(size_t function, Stream &stream, const CallValue *args,
   if (withoutConstants)
     return failed(invalidArgument("the program was loaded without its constants"));
   if (stream.device() != owner)
-    return failed(invalidArgument("the stream belongs to " +
-                                  stream.device()->info().name +
-                                  ", the program to " + owner->info().name));
+    return failed(ofTwoDevices("the stream", *stream.device(), "the program", *owner));
   if (numResults != desc.results.size())
     return failed(invalidArgument(
         "gives " + std::to_string(desc.results.size()) +

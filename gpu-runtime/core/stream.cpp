@@ -28,9 +28,8 @@ Status Stream::checkRange(const Buffer &buffer, uint64_t offset, uint64_t size,
   if (Status s = owner->lost())
     return s;
   if (buffer.device() != owner)
-    return invalidArgument(std::string(what) + ": the buffer belongs to " +
-                           buffer.device()->info().name + ", the stream to " +
-                           owner->info().name);
+    return ofTwoDevices(std::string(what) + ": the buffer", *buffer.device(), "the stream",
+                        *owner);
   if (!rangeFits(offset, size, buffer.size()))
     return invalidArgument(std::string(what) + ": bytes " +
                            std::to_string(offset) + " + " +
@@ -207,18 +206,14 @@ Status Stream::launch(DriverModule &module, uint32_t kernel,
 
 Status Stream::record(Event &event) {
   if (event.device() != owner)
-    return invalidArgument("record: the event belongs to " +
-                           event.device()->info().name + ", the stream to " +
-                           owner->info().name);
+    return ofTwoDevices("record: the event", *event.device(), "the stream", *owner);
   Lock lock(mutex);
   return queue->record(*event.driver);
 }
 
 Status Stream::waitFor(Event &event) {
   if (event.device() != owner)
-    return invalidArgument("wait: the event belongs to " +
-                           event.device()->info().name + ", the stream to " +
-                           owner->info().name);
+    return ofTwoDevices("wait: the event", *event.device(), "the stream", *owner);
   Lock lock(mutex);
   return queue->waitFor(*event.driver);
 }

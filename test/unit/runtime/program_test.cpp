@@ -174,7 +174,7 @@ TEST_F(ProgramTest, RefusesTensorsOfAnotherDevice) {
   owned.push_back(view);
   Values results;
   EXPECT_PRED2(contains, call("inplace", {value(view)}, results),
-               "input 0 lives on cpu");
+               "input 0 belongs to cpu");
   tilewright_device_release(other);
 }
 

@@ -27,6 +27,28 @@ function(_tilewright_program_files result source)
   set(${result} ${files} PARENT_SCOPE)
 endfunction()
 
+# What makes the library of an object: C does, where the project has no C++, which
+# the runtime as an archive needs to be linked.
+function(_tilewright_program_language result name runtime)
+  get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
+  list(FIND languages CXX at)
+  if(at GREATER -1)
+    set(${result} CXX PARENT_SCOPE)
+    return()
+  endif()
+  set(type "")
+  if(TARGET ${runtime})
+    get_target_property(type ${runtime} TYPE)
+  endif()
+  if(type STREQUAL STATIC_LIBRARY)
+    message(FATAL_ERROR
+      "tilewright_add_program(${name}): ${runtime} is an archive, whose users are "
+      "linked as C++: enable CXX (project(... LANGUAGES C CXX)), or take RUNTIME "
+      "Tilewright::runtime")
+  endif()
+  set(${result} C PARENT_SCOPE)
+endfunction()
+
 # tilewright_add_program(NAME SOURCE FILE.mlir
 #                        [TARGETS TARGET...]    as --target takes them
 #                        [OPTIONS OPTION...]    further options of the compiler; names
@@ -50,6 +72,7 @@ function(tilewright_add_program name)
   if(NOT ARG_RUNTIME)
     set(ARG_RUNTIME Tilewright::runtime)
   endif()
+  _tilewright_program_language(language ${name} ${ARG_RUNTIME})
   get_filename_component(source ${ARG_SOURCE} ABSOLUTE)
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${name}.tilewright)
   file(MAKE_DIRECTORY ${folder})
@@ -73,7 +96,7 @@ function(tilewright_add_program name)
   set_source_files_properties(${folder}/${name}.o PROPERTIES
     EXTERNAL_OBJECT ON GENERATED ON)
   add_library(${name} STATIC ${folder}/${name}.o ${folder}/${name}.h)
-  set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
+  set_target_properties(${name} PROPERTIES LINKER_LANGUAGE ${language})
   target_include_directories(${name} INTERFACE ${folder})
   target_link_libraries(${name} INTERFACE ${ARG_RUNTIME})
 endfunction()

@@ -163,6 +163,28 @@ static void timing(Context &context) {
   }
 }
 
+static void reversedTiming(Context &context) {
+  if (context.driver() == "vulkan" && context.fact("timestamps") == 0)
+    return context.skip("no timestamps");
+  std::unique_ptr<DriverStream> stream;
+  std::unique_ptr<DriverBuffer> buffer;
+  std::unique_ptr<DriverEvent> start, end, never;
+  DriverDevice &device = context.device();
+  TW_OK(device.createStream(stream));
+  TW_OK(device.allocate(1 << 20, buffer));
+  for (std::unique_ptr<DriverEvent> *event : {&start, &end, &never})
+    TW_OK(device.createEvent(true, *event));
+  TW_OK(stream->record(*start));
+  TW_OK(stream->fill(*buffer, 0, 1 << 20, 3, 4));
+  TW_OK(stream->record(*end));
+  TW_OK(stream->synchronize(kForever));
+  uint64_t time = 0;
+  TW_OK(end->elapsedSince(*start, time));
+  TW_FAILS(start->elapsedSince(*end, time), StatusCode::InvalidArgument);
+  TW_FAILS(never->elapsedSince(*start, time), StatusCode::InvalidArgument);
+  TW_FAILS(end->elapsedSince(*never, time), StatusCode::InvalidArgument);
+}
+
 static void twoDevices(Context &context) {
   std::shared_ptr<Device> other;
   TW_OK(context.reopen(other));
@@ -193,6 +215,7 @@ std::vector<Case> streamCases() {
           {"stream.events_between_streams", events},
           {"stream.event_states", eventStates},
           {"stream.timing", timing},
+          {"stream.reversed_timing", reversedTiming},
           {"stream.two_devices", twoDevices}};
 }
 

@@ -53,7 +53,7 @@ Status CudaLibrary::load(const std::string &path, bool wantSimulator) {
                                       : "no CUDA driver: ") +
                        std::string(why ? why : file.c_str()) +
                        (wantSimulator
-                            ? " (TILEWRIGHT_PTXSIM_LIBRARY names it)"
+                            ? " (TILEWRIGHT_PTXSIM_LIBRARY can name another)"
                             : " (TILEWRIGHT_CUDA_LIBRARY can name one)"));
   }
   isSimulator = dlsym(handle, "ptxsimVersion") != nullptr;

@@ -5,6 +5,7 @@
 // cuda_transfer.cpp.
 #include "cuda_stream.h"
 
+#include "core/number_text.h"
 #include "cuda_module.h"
 
 #include <algorithm>
@@ -166,7 +167,7 @@ Status CudaStream::missedDeadline(uint64_t waitedNs) {
     return s;
   return loseByDeadline(device, [&] {
     return "work did not finish within its deadline of " +
-           std::to_string(waitedNs / 1000000) + " ms";
+           numberText(static_cast<double>(waitedNs) * 1e-6) + " ms";
   });
 }
 
@@ -232,7 +233,7 @@ Status CudaEvent::wait(uint64_t timeoutNs) {
       (r == CUDA_ERROR_LAUNCH_TIMEOUT && deadline.passed()))
     return loseByDeadline(device, [&] {
       return "the event was not reached within " +
-             std::to_string(timeoutNs / 1000000) + " ms";
+             numberText(static_cast<double>(timeoutNs) * 1e-6) + " ms";
     });
   return device.check(r, "work before the event");
 }
@@ -247,8 +248,12 @@ Status CudaEvent::elapsedSince(DriverEvent &start, uint64_t &nanoseconds) {
   if (r == CUDA_ERROR_NOT_READY)
     return invalidArgument("an event of the two has not been reached; wait "
                            "for it first");
+  if (r == CUDA_ERROR_INVALID_HANDLE)
+    return invalidArgument("an event of the two was never recorded, or has no timing");
   if (Status s = device.check(r, "cuEventElapsedTime"))
     return s;
+  if (milliseconds < 0)
+    return invalidArgument("elapsed time: the events are in the wrong order");
   nanoseconds = static_cast<uint64_t>(static_cast<double>(milliseconds) * 1e6);
   return Status::ok();
 }

@@ -5,6 +5,7 @@
 // and modules share.
 #include "vulkan_device.h"
 
+#include "core/number_text.h"
 #include "vulkan_module.h"
 #include "vulkan_stream.h"
 
@@ -95,11 +96,16 @@ VulkanDevice::~VulkanDevice() {
 Status VulkanDevice::lost() const {
   if (!isLost())
     return Status::ok();
+  if (!home.isHere()) // first: a thread of the parent may have held the lock
+    return deviceLost("the Vulkan device is lost: this process is a fork of the one "
+                      "that opened it");
   std::lock_guard<std::mutex> lock(lostMutex);
   return deviceLost("the Vulkan device is lost: " + lostReason);
 }
 
 void VulkanDevice::lose(const std::string &reason) {
+  if (!home.isHere())
+    return;
   std::lock_guard<std::mutex> lock(lostMutex);
   if (lostFlag.load())
     return;
@@ -138,7 +144,7 @@ Status VulkanDevice::waitTimeline(VkSemaphore timeline, uint64_t value,
       continue;
     return loseByDeadline(*this, [&] {
       return std::string(what) + " within its deadline of " +
-             std::to_string(timeoutNs / 1000000) + " ms";
+             numberText(static_cast<double>(timeoutNs) * 1e-6) + " ms";
     });
   }
 }

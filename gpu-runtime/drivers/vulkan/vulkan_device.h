@@ -81,7 +81,9 @@ public:
 
   /// Ok, or DeviceLost with the first reason.
   Status lost() const override;
-  bool isLost() const { return lostFlag.load(std::memory_order_acquire); }
+  bool isLost() const {
+    return lostFlag.load(std::memory_order_acquire) || !home.isHere();
+  }
   /// Gives the device up; the first reason stays.
   void lose(const std::string &reason) override;
   /// Ok for VK_SUCCESS; VK_ERROR_DEVICE_LOST also gives the device up.
@@ -107,6 +109,7 @@ private:
   Status createLayout(uint32_t count, VkDescriptorType type,
                       VkDescriptorSetLayout &result);
 
+  const HomeProcess home;
   std::shared_ptr<VulkanLibrary> library;
   Capabilities capabilities;
   VkDevice device = VK_NULL_HANDLE;

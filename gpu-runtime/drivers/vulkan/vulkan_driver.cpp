@@ -92,6 +92,9 @@ private:
   Status list(std::shared_ptr<vulkan::VulkanLibrary> &opened,
               std::vector<VkPhysicalDevice> &devices) {
     std::lock_guard<std::mutex> lock(mutex);
+    if (library && !library->home.isHere())
+      return unavailable("this process is a fork of one that uses Vulkan, which cannot "
+                         "be used on both sides of a fork");
     if (!library)
       if (Status s = vulkan::VulkanLibrary::open(path, library))
         return s;

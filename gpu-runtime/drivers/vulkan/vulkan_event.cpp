@@ -51,8 +51,7 @@ Status VulkanEvent::wait(uint64_t timeoutNs) {
                              "the event was not reached");
 }
 
-Status VulkanEvent::timestamp(uint64_t &ticks) {
-  Point p = point();
+Status VulkanEvent::timestamp(const Point &p, uint64_t &ticks) {
   if (!queries)
     return unsupported(device.caps().timestamps
                            ? "the event was created without timing"
@@ -73,14 +72,21 @@ Status VulkanEvent::timestamp(uint64_t &ticks) {
 }
 
 Status VulkanEvent::elapsedSince(DriverEvent &start, uint64_t &nanoseconds) {
+  auto &first = static_cast<VulkanEvent &>(start);
+  Point from = first.point(), to = point();
   uint64_t begin = 0, end = 0;
-  if (Status s = static_cast<VulkanEvent &>(start).timestamp(begin))
+  if (Status s = first.timestamp(from, begin))
     return std::move(s).in("start");
-  if (Status s = timestamp(end))
+  if (Status s = timestamp(to, end))
     return std::move(s).in("end");
   uint32_t bits = device.caps().timestampBits;
   uint64_t mask = bits >= 64 ? UINT64_MAX : (uint64_t(1) << bits) - 1;
   uint64_t ticks = (end - begin) & mask;
+  // Ticks start again at 0 when their bits are full: between two streams, which have no
+  // order of their own, the nearer of the two ways is taken.
+  bool reversed = from.timeline == to.timeline ? to.number < from.number : ticks > mask / 2;
+  if (reversed)
+    return invalidArgument("elapsed time: the events are in the wrong order");
   nanoseconds = static_cast<uint64_t>(
       static_cast<double>(ticks) *
       static_cast<double>(device.caps().limits().timestampPeriod));

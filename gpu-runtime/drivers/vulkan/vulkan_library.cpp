@@ -5,9 +5,19 @@
 #include "vulkan_library.h"
 
 #include <algorithm>
+#include <atomic>
 #include <dlfcn.h>
+#include <pthread.h>
 
 namespace tilewright::runtime::vulkan {
+
+uint32_t HomeProcess::current() {
+  static std::atomic<uint32_t> forks{0};
+  static const int registered =
+      pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1); });
+  (void)registered;
+  return forks.load(std::memory_order_relaxed);
+}
 
 Status VulkanLibrary::open(const std::string &path,
                            std::shared_ptr<VulkanLibrary> &result) {
@@ -41,7 +51,7 @@ Status VulkanLibrary::adopt(const std::string &path,
 }
 
 VulkanLibrary::~VulkanLibrary() {
-  if (keepOpen)
+  if (keepOpen || !home.isHere())
     return;
   if (instance && ownsInstance)
     vkDestroyInstance(instance, nullptr);

@@ -23,6 +23,19 @@
 
 namespace tilewright::runtime::vulkan {
 
+/// The process that something was made in. A child of it by fork has neither the
+/// threads nor the work of Vulkan's drivers: there it is lost, and nothing of it may
+/// be called, its destruction least.
+class HomeProcess {
+public:
+  bool isHere() const { return number == current(); }
+
+private:
+  /// How many forks led to this process, from the first one that asked.
+  static uint32_t current();
+  uint32_t number = current();
+};
+
 /// The opened shared library with an instance made from it. Thread-safe once
 /// open; lives until its last user (driver, device) is gone.
 class VulkanLibrary {
@@ -38,6 +51,7 @@ public:
                       std::shared_ptr<VulkanLibrary> &result);
   ~VulkanLibrary();
 
+  const HomeProcess home;
   VkInstance instance = VK_NULL_HANDLE;
   /// Version the instance speaks, VK_MAKE_API_VERSION(0, 1, x, 0).
   uint32_t apiVersion = 0;

@@ -232,6 +232,7 @@ Status VulkanStream::record(DriverEvent &driverEvent) {
   bool submits = hasWork || (timed && (!freshStart || !current->timestamps.empty()));
   VulkanEvent::Point point;
   point.timeline = timeline;
+  point.number = ++timeline->recorded;
   point.value = timeline->submitted.load() + submits;
   if (timed) {
     point.timestampValue = current->value;

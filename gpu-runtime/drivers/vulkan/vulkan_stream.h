@@ -41,6 +41,7 @@ struct Timeline {
   VulkanDevice &device;
   VkSemaphore semaphore = VK_NULL_HANDLE;
   std::atomic<uint64_t> submitted{0}; // the last value given to the queue
+  uint64_t recorded = 0;              // events, by its stream
 };
 
 class VulkanEvent final : public DriverEvent {
@@ -59,10 +60,11 @@ private:
     std::shared_ptr<Timeline> timeline; // null: never recorded
     uint64_t value = 0;                 // reached: the event happened
     uint64_t timestampValue = 0;        // reached: the timestamp is there
+    uint64_t number = 0;                // of the timeline's events
   };
   explicit VulkanEvent(VulkanDevice &device) : device(device) {}
   Point point();
-  Status timestamp(uint64_t &ticks);
+  Status timestamp(const Point &p, uint64_t &ticks);
 
   VulkanDevice &device;
   std::shared_ptr<TimestampQuery> queries; // null: no timing

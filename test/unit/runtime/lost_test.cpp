@@ -340,6 +340,40 @@ TEST(ForkedProcess, LosesTheCpuAndOpensItAnew) {
       testing::ExitedWithCode(0), "");
 }
 
+/// Its drivers' threads stay with the parent, and to wait for them would be to hang.
+TEST(ForkedProcess, LosesVulkanAndOpensTheCpu) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        alarm(120);
+        Opened opened;
+        if (opened.open("vulkan") != "")
+          _exit(0); // there is none here
+        EXPECT_EQ(opened.check(), "");
+        pid_t child = fork();
+        if (child == 0) {
+          alarm(60);
+          EXPECT_LOST(tilewright_stream_synchronize(opened.stream, 100 * ms));
+          EXPECT_PRED2(contains, opened.check(), "the Vulkan device is lost: this process is a fork");
+          tilewright_device *again = nullptr;
+          EXPECT_PRED2(contains, take(tilewright_device_open(opened.instance, "vulkan", &again)),
+                       "on both sides of a fork");
+          opened.close();
+          Opened next;
+          EXPECT_EQ(next.open("cpu"), "");
+          EXPECT_EQ(next.check(), "");
+          next.close();
+          _exit(HasFailure());
+        }
+        int status = 0;
+        waitpid(child, &status, 0);
+        EXPECT_EQ(opened.check(), "");
+        opened.close();
+        _exit(WIFEXITED(status) ? WEXITSTATUS(status) | HasFailure() : 100 + WTERMSIG(status));
+      },
+      testing::ExitedWithCode(0), "");
+}
+
 /// The system gives their places to threads of the child, whoever lets go of its streams first.
 TEST(ForkedProcess, DropsStreamsOfItsParentBesideItsOwn) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");

@@ -119,6 +119,72 @@ def test_copy_none_false_true(add, device):
     np.testing.assert_array_equal(add(backwards, A, device=device).numpy(), backwards + A)
 
 
+def test_misaligned_arrays_are_copied(add, device):
+    raw = np.zeros(129, "uint8")
+    odd = raw[1:].view("float32").reshape(4, 8)
+    odd[...] = A
+    np.testing.assert_array_equal(tilewright.asarray(odd).numpy(), A)
+    np.testing.assert_array_equal(add(odd, odd, device=device).numpy(), 2 * A)
+    with pytest.raises(ValueError, match="first element is not aligned to 4 bytes; got copy=False"):
+        tilewright.asarray(odd, copy=False)
+    point = raw[1:5].view("float32").reshape(())
+    assert tilewright.asarray(point).shape == ()
+
+
+def test_misaligned_arrays_are_written_back(many, device):
+    raw = np.zeros(41, "uint8")
+    many.increment(raw[1:].view("int32"), device=device)
+    np.testing.assert_array_equal(raw[1:].view("int32"), [1] * 10)
+
+
+def test_copy_is_a_truth(add):
+    strided = np.zeros((4, 16), "float32")[:, ::2]
+    for no in (np.False_, 0):
+        with pytest.raises(ValueError, match="copied"):
+            add(strided, A, device="cpu", copy=no)
+        assert np.shares_memory(tilewright.asarray(A, copy=no).numpy(copy=no), A)
+    for yes in (np.True_, 1):
+        assert not np.shares_memory(tilewright.asarray(A, copy=yes).numpy(), A)
+        assert not np.shares_memory(tilewright.asarray(A).numpy(copy=yes), A)
+    for call in (lambda c: add(A, A, device="cpu", copy=c), lambda c: tilewright.asarray(A, copy=c),
+                 lambda c: tilewright.asarray(A).numpy(copy=c), lambda c: tilewright.asarray(A).__dlpack__(copy=c)):
+        for neither in ("no", 2, []):
+            with pytest.raises(TypeError, match="copy: expected True, False or None, got "):
+                call(neither)
+
+
+def test_arguments_of_another_kind_are_named(add):
+    with pytest.raises(TypeError, match="stream: expected a tilewright.Stream, got int"):
+        add(A, A, stream=3)
+    with pytest.raises(TypeError, match="device: expected a name, .* got 3"):
+        add(A, A, device=3)
+    with pytest.raises(TypeError, match="device: expected a name, .* got 0"):
+        tilewright.device(0)
+    for native in (-1, 1 << 64, "7", 1.5):
+        with pytest.raises(TypeError, match="native: expected a CUstream as an integer"):
+            tilewright.device("cpu").stream(native=native)
+
+
+def test_two_devices_of_one_name_are_told_apart(add):
+    device = tilewright.device("ptxsim")
+    tensor = tilewright.asarray(A, device=device, copy=True)
+    other = tilewright.Device(tilewright._core.open_device("ptxsim"))
+    with pytest.raises(ValueError, match="two devices of one name, opened apart; got copy=False"):
+        add(tensor, tensor, device=other, copy=False)
+    with pytest.raises(tilewright.InvalidArgumentError, match="belongs to ptxsim:0, not to ptxsim:0; these are two devices of one"):
+        add(A, A, stream=device.stream(), device=other)
+    with pytest.raises(tilewright.InvalidArgumentError, match="two devices of one name, opened apart"):
+        add._load(other)[0].call(0, device.stream()._core, [tensor._view, tensor._view])
+
+
+def test_a_tensor_of_one_element_is_its_truth():
+    assert tilewright.asarray(np.ones((1, 1), "int32")) and not tilewright.asarray(np.zeros((), "float32"))
+    for count in (0, 2):
+        with pytest.raises(ValueError, match=f"a tensor of {count} elements is neither true nor false"):
+            bool(tilewright.asarray(np.ones(count, "int32")))
+    assert tilewright.asarray(A).size == 32
+
+
 def test_memory_of_arrays_is_shared_on_the_cpu():
     array = np.zeros((4, 4), "float32")
     tensor = tilewright.asarray(array)
@@ -136,6 +202,10 @@ def test_what_does_not_fit_is_refused(add, device):
         add(A.astype("float64"), A, device=device)
     with pytest.raises(TypeError, match="other byte order"):
         add(A.astype(">f4"), A, device=device)
+    with pytest.raises(TypeError, match="other byte order"):
+        tilewright.asarray(A.astype(">f4"), device=device)
+    with pytest.raises(TypeError, match="other byte order"):
+        tilewright.asarray(A.astype(">u2"), device=device)
     with pytest.raises(TypeError, match="got list"):
         add([[1.0] * 8], A, device=device)
     with pytest.raises(tilewright.InvalidArgumentError, match="input 1: expected .x8xf32, got 4x7xf32"):
@@ -413,6 +483,36 @@ print(add(before, x).numpy().sum())
     lost, child, parent = said.strip().split("\n")
     assert "the device is lost: this process is a fork of the one that opened it, which has its threads" in lost
     assert (child, parent) == ("32.0", "48.0")
+
+
+def test_forked_children_lose_vulkan_and_have_the_cpu(add, tmp_path):
+    """At their end nothing waits for threads of the parent."""
+    add.save(tmp_path / "add.tw")
+    said, _ = run_python("""
+import multiprocessing, sys
+import numpy as np, tilewright
+add, x = tilewright.load(sys.argv[1]), np.ones((2, 8), "float32")
+before = add(x, x, device="vulkan")
+stream = before.device.stream()
+def work():
+    try:
+        add(before, x)
+    except tilewright.DeviceLostError as error:
+        print(error, flush=True)
+    try:
+        tilewright.device("vulkan")
+    except tilewright.UnavailableError as error:
+        print(error, flush=True)
+    print(add(x, x, device="cpu").numpy().sum(), flush=True)
+child = multiprocessing.get_context("fork").Process(target=work)
+child.start()
+child.join(60)
+print(child.exitcode, add(before, x).numpy().sum())
+""", tmp_path / "add.tw")
+    lost, refused, child, parent = said.strip().split("\n")
+    assert "the Vulkan device is lost: this process is a fork" in lost
+    assert "both sides of a fork" in refused
+    assert (child, parent) == ("32.0", "0 48.0")
 
 
 def test_threads_that_hold_tensors_at_the_end_are_no_leak(add, tmp_path):

@@ -54,6 +54,9 @@ def test_errors_are_the_diagnostics(tmp_path):
         tilewright.compile(ADD, fp="fast")
     with pytest.raises(tilewright.CompileError, match="nothing"):
         tilewright.compile(ADD, target="nothing")
+    for empty in ("", ["cpu", ""]):
+        with pytest.raises(tilewright.InvalidArgumentError, match="target: a name is empty"):
+            tilewright.compile(ADD, target=empty)
     assert issubclass(tilewright.CompileError, tilewright.Error) and issubclass(tilewright.Error, RuntimeError)
 
 

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Element types: NumPy's, those of ml_dtypes, and arrays of raw bits."""
 
+import math
+
 import numpy as np
 import pytest
 import tilewright
@@ -52,6 +54,25 @@ def test_unknown():
     assert tilewright.empty((2, 3), "f8E4M3FN", "cpu").nbytes == 6
     assert tilewright.asarray(np.zeros(3, "uint32")).dtype == "i32"
     assert tilewright.asarray(np.float64(1.5) * np.ones(())).item() == 1.5
+
+
+@pytest.mark.parametrize("name", ["f64", "f32", "f16", "bf16", "f8E4M3FN", "f8E5M2", "f8E4M3FNUZ", "i32", "i1", "i4"])
+def test_scalars_that_are_no_numbers(name):
+    for given in ("1", "1.5", b"1", np.str_("1"), bytearray(b"1")):
+        with pytest.raises(TypeError, match=f"expected a number for a scalar {name}, got "):
+            _dtypes.scalar_bits(given, name)
+
+
+@pytest.mark.parametrize("name", ["f64", "f32", "f16", "bf16", "f8E4M3FN", "f8E5M2", "f8E4M3FNUZ", "i32", "i4"])
+def test_scalars_that_do_not_fit(name):
+    with pytest.raises(OverflowError):
+        _dtypes.scalar_bits(10**400 if name == "f64" else 1e39 if name[0] in "bf" else 10**39, name)
+    if name[0] in "bf" and not name.startswith("f8"):
+        for special in (math.inf, -math.inf, math.nan):
+            got = _dtypes.scalar_value(_dtypes.scalar_bits(special, name), name)
+            assert got == special or math.isnan(got) and math.isnan(special)
+    if name[0] in "bf":
+        assert _dtypes.scalar_value(_dtypes.scalar_bits(np.float32(1.5), name), name) == 1.5
 
 
 def test_eight_bit_floats():

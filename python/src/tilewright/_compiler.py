@@ -16,7 +16,7 @@ import shutil
 import subprocess
 
 from ._cache import Entry, not_kept, text_of
-from ._errors import CompileError, UnavailableError
+from ._errors import CompileError, UnavailableError, argument_error
 
 
 def find_compiler():
@@ -55,11 +55,14 @@ def parameter_file(source, parameters):
 
 def run_compiler(source, target, fp, require, explain, debug_info, cache, parameters=None):
     """(artifact, what the compiler said): bytes and text."""
+    target = None if target is None else _list(target)
+    if target is not None and not all(target):
+        raise argument_error(ValueError(), f"target: a name is empty; got {target!r}")
     compiler, path = find_compiler(), os.fspath(source) if _is_path(source) else None
     text = None if path else source.encode()
     arguments = []
     if target is not None:
-        arguments.append("--target=" + ",".join(_list(target)))
+        arguments.append("--target=" + ",".join(target))
     if fp:
         arguments.append("--fp=" + ",".join(_list(fp)))
     if require:

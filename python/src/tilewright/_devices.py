@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import threading
 
+import numpy
+
 from . import _core, _dtypes, _errors
-from ._errors import DeviceLostError, Error, InvalidArgumentError
+from ._errors import DeviceLostError, Error, InvalidArgumentError, argument_error
 
 
 class Stream:
@@ -85,7 +87,9 @@ class Device:
         `device.stream(native=torch.cuda.current_stream().cuda_stream)` puts calls
         in order with PyTorch's.
         """
-        return Stream(self, self._core.stream(native))
+        if native is not None and not (isinstance(native, (int, numpy.integer)) and 0 <= native < 1 << 64):
+            raise argument_error(TypeError(), f"native: expected a CUstream as an integer of 64 bits without a sign, got {native!r}")
+        return Stream(self, self._core.stream(None if native is None else int(native)))
 
     def trim(self) -> None:
         """Gives cached memory that nothing uses back to the driver."""
@@ -140,6 +144,8 @@ def device(name: str | Device = "auto") -> Device:
     """
     if isinstance(name, Device):
         return name
+    if not isinstance(name, str):
+        raise argument_error(TypeError(), f"device: expected a name, as \"cpu\" or \"cuda:1\", or a tilewright.Device, got {name!r}")
     with _lock:
         _forget_lost()
         if name not in _opened:

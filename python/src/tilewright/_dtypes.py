@@ -6,6 +6,7 @@ NumPy has no bf16, 8-bit float or 4-bit integer; the package ml_dtypes brings
 them. Without it arrays of those types cannot be made, and an error says so.
 """
 
+import math
 import struct
 
 import numpy
@@ -71,10 +72,13 @@ def accepts(name, dtype):
 
 def of_numpy(dtype):
     """The element type that arrays of a NumPy type are by themselves."""
+    if not dtype.isnative:
+        raise TypeError(f"expected elements of this machine's byte order, got an array of {dtype}, of the other byte order; "
+                        "convert it with astype")
     for name in NUMBERS:
         if name != "index" and (_NUMPY.get(name) == dtype.name or _ML.get(name) == dtype.name):
             return name
-    if dtype.kind == "u" and dtype.isnative:
+    if dtype.kind == "u":
         return f"i{8 * dtype.itemsize}"
     raise TypeError(f"there is no element type for arrays of {dtype}; expected one of {', '.join(NUMBERS)}")
 
@@ -100,10 +104,17 @@ _FORMATS = {"f64": "<d", "f32": "<f", "f16": "<e"}
 
 def scalar_bits(value, name):
     """A Python or NumPy number as the 64 bits that the runtime takes."""
+    if isinstance(value, (str, bytes, bytearray)):  # Python would read a number in them
+        raise TypeError(f"expected a number for a scalar {name}, got {value!r}")
     if name in _FORMATS:
         return int.from_bytes(struct.pack(_FORMATS[name], float(value)), "little")
     if name in _ML and name not in PER_BYTE:
-        return int.from_bytes(numpy.asarray(value, to_numpy(name)).tobytes(), "little")
+        # NumPy makes infinity, or no number, of what is too large.
+        with numpy.errstate(all="ignore"):
+            made = numpy.asarray(value, to_numpy(name))
+        if math.isfinite(value) and not math.isfinite(made):
+            raise OverflowError(f"{value!r} does not fit {name}")
+        return int.from_bytes(made.tobytes(), "little")
     if isinstance(value, float) or not hasattr(value, "__index__"):
         if not isinstance(value, (bool, numpy.bool_)):
             raise TypeError(f"expected an integer for a scalar {name}, got {value!r}")

@@ -19,7 +19,7 @@ from ._compiler import parameter_file, run_compiler
 from ._devices import Device, Stream, device as open_device, devices
 from ._errors import (CorruptArtifactError, Error, InvalidArgumentError, NotFoundError, UnavailableError, UnsupportedError,
                       argument_error)
-from ._tensors import Tensor, convert, is_same, share_memory
+from ._tensors import Tensor, convert, copy_choice, is_same, opened_apart, share_memory
 
 
 def compile(source: str | os.PathLike, *, target: str | Iterable[str] | None = None, fp: str | Iterable[str] = (),
@@ -285,7 +285,7 @@ class Function:
 
     def __call__(self, *args: Any, device: str | Device | None = None, stream: Stream | None = None,
                  copy: bool | None = None, **keywords: Any) -> Any:
-        args = self._bind(args, keywords)
+        args, copy = self._bind(args, keywords), copy_choice(copy)
         where = self._device(args, device, stream)
         core, numbers = self._program._load(where)
         number, signature = numbers[self.__name__]
@@ -327,8 +327,12 @@ class Function:
 
     def _device(self, args, device, stream):
         if stream is not None:
+            if not isinstance(stream, Stream):
+                raise argument_error(TypeError(), f"stream: expected a tilewright.Stream, got {type(stream).__name__}")
             if device is not None and open_device(device) is not stream.device:
-                raise InvalidArgumentError(f"the stream belongs to {stream.device.name}, not to {device}")
+                other = open_device(device)
+                raise InvalidArgumentError(f"the stream belongs to {stream.device.name}, not to {other.name}"
+                                           + opened_apart(stream.device, other))
             return stream.device
         if device is not None:
             return self._program.on(device)

@@ -4,17 +4,30 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Sequence
 
 import numpy
 
 from . import _core, _dtypes
 from ._devices import Device, device as open_device
-from ._errors import Error, UnsupportedError
+from ._errors import Error, UnsupportedError, argument_error
 
 _CPU, _CUDA, _CUDA_HOST, _VULKAN, _EXTENSION, _MANAGED = 1, 2, 3, 7, 12, 13
 #: Element 0 of a dense tensor that a kernel gets is aligned to this.
 _ALIGNMENT = 16
+
+
+def copy_choice(copy):
+    """`copy` as None, True or False."""
+    if copy is None or isinstance(copy, (bool, numpy.bool_)) or (isinstance(copy, int) and copy in (0, 1)):
+        return None if copy is None else bool(copy)
+    raise argument_error(TypeError(), f"copy: expected True, False or None, got {copy!r}")
+
+
+def opened_apart(one, other):
+    """What to say behind the names of two devices."""
+    return "; these are two devices of one name, opened apart" if one.name == other.name else ""
 
 
 class _HostView:
@@ -49,6 +62,11 @@ class Tensor:
         return len(self.shape)
 
     @property
+    def size(self) -> int:
+        """How many elements."""
+        return math.prod(self.shape)
+
+    @property
     def nbytes(self) -> int:
         """Bytes of the elements."""
         return self._view.nbytes
@@ -77,7 +95,7 @@ class Tensor:
         a copy. copy=True always copies; copy=False raises ValueError where a copy
         is needed. bf16, 8-bit floats, i4 and i2 need ml_dtypes (TypeError without).
         """
-        dtype = _dtypes.to_numpy(self.dtype)
+        copy, dtype = copy_choice(copy), _dtypes.to_numpy(self.dtype)
         if self.dtype in _dtypes.PER_BYTE:
             if copy is False:
                 raise ValueError(f"a tensor of {self.dtype} becomes a NumPy array by unpacking it; got copy=False")
@@ -134,6 +152,7 @@ class Tensor:
         stream: the consumer's CUstream (an integer; -1: it orders itself): its
         later work comes after what makes the tensor. Without one the call waits.
         """
+        copy = copy_choice(copy)
         if dl_device is not None and tuple(dl_device) != self.device.dlpack:
             if tuple(dl_device) != (_CPU, 0) or copy is False:
                 raise BufferError(f"a tensor of {self.device.name} is not on DLPack device {tuple(dl_device)}"
@@ -154,6 +173,11 @@ class Tensor:
         if stream is None or self.device.dlpack[0] not in (_CUDA, _EXTENSION):
             return self._settle()
         self.device.stream(native=stream).wait(self._stream)
+
+    def __bool__(self):
+        if self.size != 1:
+            raise ValueError(f"a tensor of {self.size} elements is neither true nor false; take numpy().any() or numpy().all()")
+        return bool(self.item())
 
     def __len__(self):
         if not self.shape:
@@ -185,7 +209,7 @@ def asarray(source: Any, device: str | Device | None = None, dtype: str | None =
     """
     if dtype is not None:
         _dtypes.check_name(dtype)
-    return convert(source, None if device is None else open_device(device), dtype, copy)[0]
+    return convert(source, None if device is None else open_device(device), dtype, copy_choice(copy))[0]
 
 
 def convert(source, device, dtype=None, copy=None, stream=None, aligned=False):
@@ -218,7 +242,7 @@ def _placed(tensor, device, copy, stream, aligned):
     reason = None
     view = tensor._view
     if device is not None and tensor.device is not device:
-        reason = f"it is on {tensor.device.name}, not on {device.name}"
+        reason = f"it is on {tensor.device.name}, not on {device.name}{opened_apart(tensor.device, device)}"
     elif aligned and view.strides is not None:
         reason = "it is not contiguous"
     elif aligned and view.address % _ALIGNMENT and view.nbytes:
@@ -294,9 +318,10 @@ def _of_numpy(array, dtype, copy):
     size = array.dtype.itemsize
     usable = all(s >= 0 and s % size == 0 for s in array.strides) and array.ctypes.data % size == 0
     if not usable and copy is False:
-        raise ValueError("the array would have to be copied, since it has negative or odd strides; got copy=False")
+        raise ValueError("the array would have to be copied, since it has negative or odd strides, or its first element is not "
+                         f"aligned to {size} bytes; got copy=False")
     if not usable:
-        array = numpy.ascontiguousarray(array)
+        array = numpy.array(array, order="C", copy=True)
     cpu = open_device("cpu")
     view = _core.of_host_memory(cpu._core, array.ctypes.data, _dtypes.NUMBERS[dtype], list(array.shape),
                                 [s // size for s in array.strides], not array.flags.writeable, array)

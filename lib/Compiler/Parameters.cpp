@@ -47,8 +47,11 @@ LogicalResult Parameters::read(ModuleOp module, StringRef name,
   });
   if (onlyConstants.wasInterrupted())
     return failure();
-  if (found.empty())
+  if (found.empty()) {
+    if (!chosen.empty() && !module->hasAttr(kParametersAttr))
+      module.emitWarning() << "the program has no parameters: --parameters changes nothing";
     return success();
+  }
 
   SmallString<128> path(chosen);
   if (chosen.empty()) {

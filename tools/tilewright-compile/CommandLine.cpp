@@ -5,6 +5,8 @@
 
 #include "CommandLine.h"
 
+#include "../Common/CommandLine.h"
+
 #include "tilewright/Support/Files.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -13,8 +15,6 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
-
-#include "CLI/CLI.hpp"
 
 #include <map>
 
@@ -182,7 +182,7 @@ static void declareProcess(CLI::App &app, Arguments &arguments) {
   app.add_option("--timeout", arguments.timeout,
                  "give up after so many seconds, with an error and no output; "
                  "default: never")
-      ->check(CLI::PositiveNumber)
+      ->check(tools::numberFrom(0, false, "a number of seconds above 0"))
       ->option_text("SECONDS");
   app.add_option(
          "--max-memory", arguments.maxMemory,
@@ -197,7 +197,7 @@ static void declareProcess(CLI::App &app, Arguments &arguments) {
   app.add_option("--parent-pid", arguments.parent,
                  "the process that starts this one: end when it ends, even if it "
                  "is killed (for programs that cannot ask for it themselves)")
-      ->check(CLI::PositiveNumber)
+      ->check(tools::numberFrom(1, true, "the number of a process"))
       ->option_text("PID");
 }
 
@@ -304,6 +304,9 @@ static Error checkUse(const Arguments &arguments) {
     return wrong("--tuning-chip is only for --tuning");
   if (arguments.loops && arguments.emit != EmitKind::Loops)
     return wrong("--loops is only for --emit=loops");
+  if (!arguments.stopAfter.empty() && arguments.emit != EmitKind::Artifact &&
+      arguments.emit != EmitKind::MLIR)
+    return wrong("--stop-after writes the IR of a stage, which is no other --emit");
   if (!arguments.explainOutput.empty() && arguments.explain.empty())
     return wrong("--explain-output is only for --explain");
   if (!arguments.externalBlas.empty() && !hasCpuTarget(arguments.target))

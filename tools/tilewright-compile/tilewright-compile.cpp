@@ -3,6 +3,7 @@
 //
 // tilewright-compile: a thin front of the compiler library.
 
+#include "../Common/CommandLine.h"
 #include "CommandLine.h"
 #include "Explain.h"
 #include "Limits.h"
@@ -17,8 +18,6 @@
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
-
-#include "CLI/CLI.hpp"
 
 #include <csignal>
 #include <sys/prctl.h>
@@ -70,22 +69,36 @@ static std::string moreHelp() {
   return text;
 }
 
-static int listInstructions(const Arguments &arguments) {
-  std::string error;
-  std::optional<std::string> text =
-      tilewright::listInstructions(arguments.target, error);
-  if (!text)
-    return complain(error);
-  outs() << *text;
-  return 0;
+static int print(StringRef text) {
+  Error error = writeFile("-", text);
+  return error ? complain(std::move(error)) : 0;
 }
 
-static void printConfigs(const CompileResult &result) {
-  for (const KernelExplanation &kernel : result.configs) {
-    outs() << kernel.program << " " << kernel.kernel << "\n";
-    for (const std::string &line : kernel.lines)
-      outs() << "  " << line << "\n";
+/// The lists that are asked for, one after the other.
+static int printLists(const Arguments &arguments) {
+  std::string text;
+  if (arguments.listTargets)
+    text += getTargetSyntax("\n") + "\n";
+  if (arguments.listOps)
+    text += listOps();
+  if (arguments.listInstructions) {
+    std::string error;
+    std::optional<std::string> found = listInstructions(arguments.target, error);
+    if (!found)
+      return complain(error);
+    text += *found;
   }
+  return print(text);
+}
+
+static int printConfigs(const CompileResult &result) {
+  std::string text;
+  for (const KernelExplanation &kernel : result.configs) {
+    text += kernel.program + " " + kernel.kernel + "\n";
+    for (const std::string &line : kernel.lines)
+      text += "  " + line + "\n";
+  }
+  return print(text);
 }
 
 /// Also true of a zombie, which is there until its own parent asks for it.
@@ -165,10 +178,8 @@ static int compileProgram(const Arguments &arguments, CompileOptions &options,
     printResources(errs(), result.resources, arguments.resources == "json");
   if (!dumpError.empty())
     return complain(dumpError);
-  if (arguments.listConfigs) {
-    printConfigs(result);
-    return 0;
-  }
+  if (arguments.listConfigs)
+    return printConfigs(result);
   // What is compiled is written to the end.
   limits.reset();
   if (Error error = writeOutputs(*path, result.outputs))
@@ -185,16 +196,8 @@ static int run(const Arguments &arguments) {
                     arguments.maxMemory + "'");
   auto limits = std::make_unique<Limits>("tilewright-compile", arguments.timeout,
                                          maxMemory.value_or(0));
-  if (arguments.listTargets) {
-    outs() << getTargetSyntax("\n") << "\n";
-    return 0;
-  }
-  if (arguments.listOps) {
-    outs() << listOps();
-    return 0;
-  }
-  if (arguments.listInstructions)
-    return listInstructions(arguments);
+  if (arguments.listTargets || arguments.listOps || arguments.listInstructions)
+    return printLists(arguments);
   if (arguments.input.empty() && !arguments.serve)
     return complain("input is required; --help lists the options");
   Expected<CompileOptions> options = readOptions(arguments);
@@ -205,6 +208,7 @@ static int run(const Arguments &arguments) {
 }
 
 int main(int argc, char **argv) {
+  tools::openStandardFiles();
   InitLLVM init(argc, argv);
   CLI::App app("Compiles structured operations (linalg in .mlir) for GPUs and "
                "CPUs.",
@@ -216,9 +220,9 @@ int main(int argc, char **argv) {
   declareOptions(app, arguments);
   app.footer(moreHelp);
   try {
-    app.parse(argc, argv);
+    tools::parse(app, argc, argv);
   } catch (const CLI::Success &success) { // --help
-    return app.exit(success);
+    return tools::finish(app, success);
   } catch (const CLI::ParseError &error) {
     return complain(std::string(error.what()) + "; --help lists the options");
   }

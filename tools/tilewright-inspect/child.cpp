@@ -8,51 +8,22 @@
 #include "child.h"
 
 #include "core/child_process.h"
+#include "files.h"
 #include "host_tensor.h"
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <sys/mman.h>
 #include <unistd.h>
 
 namespace tilewright::inspect {
 
+using run::AnonymousFile;
 using run::RunError;
 
 namespace {
 
 constexpr unsigned kLimitSeconds = 60;
-
-struct AnonymousFile {
-  int number = -1;
-  explicit AnonymousFile(const char *name)
-      : number(memfd_create(name, MFD_CLOEXEC)) {
-    if (number < 0)
-      throw RunError(std::string("memfd_create: ") + std::strerror(errno));
-  }
-  ~AnonymousFile() { close(number); }
-
-  void write(const std::string &bytes) {
-    for (size_t done = 0; done < bytes.size();) {
-      ssize_t n = ::write(number, bytes.data() + done, bytes.size() - done);
-      if (n < 0 && errno != EINTR)
-        throw RunError(std::string("anonymous file: ") + std::strerror(errno));
-      done += n > 0 ? n : 0;
-    }
-  }
-  std::string contents() {
-    std::string result;
-    char buffer[1 << 16];
-    for (off_t at = 0;;) {
-      ssize_t n = pread(number, buffer, sizeof(buffer), at);
-      if (n <= 0)
-        return result;
-      result.append(buffer, n);
-      at += n;
-    }
-  }
-};
 
 } // namespace
 

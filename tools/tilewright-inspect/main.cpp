@@ -6,14 +6,13 @@
 // origin can be looked at. It needs no LLVM: it is there wherever the runtime
 // is, and host code is disassembled by whatever objdump the machine has.
 
+#include "../Common/CommandLine.h"
 #include "describe.h"
 #include "disassemble.h"
 #include "files.h"
 #include "host_tensor.h"
 #include "overview.h"
 #include "tilewright/tilewright.h"
-
-#include <CLI/CLI.hpp>
 
 #include <cstdio>
 #include <unistd.h>
@@ -131,6 +130,7 @@ void write(const Options &options, const std::string &bytes) {
 } // namespace
 
 int main(int argc, char **argv) {
+  tilewright::tools::openStandardFiles();
   CLI::App app("Shows what is in an artifact (.tw): sections, programs, "
                "functions, kernels and their\nvariants, manifest, code. Nothing "
                "of the artifact is executed.",
@@ -138,12 +138,12 @@ int main(int argc, char **argv) {
   Options options;
   declare(app, options);
   try {
-    app.parse(argc, argv);
+    tilewright::tools::parse(app, argc, argv);
     if (options.code.raw && options.code.kernel.empty())
       throw CLI::ValidationError("--raw", "goes with --kernel");
     checkOneView(options);
   } catch (const CLI::ParseError &e) {
-    return app.exit(e) == 0 ? 0 : 1;
+    return tilewright::tools::finish(app, e);
   }
   try {
     write(options, produce(options));

@@ -3,6 +3,7 @@
 //
 // tilewright-reduce: the command line.
 
+#include "../Common/CommandLine.h"
 #include "Reducer.h"
 
 #include "tilewright/Dialect/Tilewright.h"
@@ -17,7 +18,7 @@
 #include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
 
-#include "CLI/CLI.hpp"
+#include <csignal>
 
 using namespace mlir;
 
@@ -143,7 +144,38 @@ static std::string complete(Arguments &arguments, const char *self) {
   return "";
 }
 
+/// Whether the small program can be written, before anything is tried.
+static llvm::Error checkOutput(StringRef path) {
+  if (path == "-")
+    return llvm::Error::success();
+  StringRef folder = llvm::sys::path::parent_path(path);
+  std::error_code code;
+  if (llvm::sys::fs::is_directory(path))
+    code = std::make_error_code(std::errc::is_a_directory);
+  else if (llvm::sys::fs::exists(path) && !llvm::sys::fs::is_regular_file(path))
+    code = llvm::sys::fs::access(path, llvm::sys::fs::AccessMode::Write);
+  else
+    code = llvm::sys::fs::access(folder.empty() ? "." : folder,
+                                 llvm::sys::fs::AccessMode::Write);
+  if (!code)
+    return llvm::Error::success();
+  return llvm::createStringError(code, "cannot write '" + path + "': " + code.message());
+}
+
+/// Writes the small program, which has cost much: where it cannot be written, it is printed.
+static int finish(const Arguments &arguments, StringRef text) {
+  llvm::Error failed = tilewright::writeFile(arguments.output, text);
+  if (!failed)
+    return 0;
+  complain(llvm::toString(std::move(failed)) + "; this is the smallest so far:");
+  if (arguments.output == "-" || tilewright::writeFile("-", text))
+    llvm::errs() << text;
+  return 1;
+}
+
 static int reduce(const Arguments &arguments) {
+  if (llvm::Error error = checkOutput(arguments.output))
+    return complain(llvm::toString(std::move(error)));
   auto source = tilewright::readProgram(arguments.input);
   if (!source)
     return complain(llvm::toString(source.takeError()));
@@ -153,12 +185,11 @@ static int reduce(const Arguments &arguments) {
   registry.insert<tilewright::TilewrightDialect>();
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   Interesting interesting(arguments.question);
-  std::string error, failure;
+  std::string error;
   auto keep = [&](StringRef text) {
-    if (arguments.output == "-")
-      return;
-    if (llvm::Error failed = tilewright::writeFile(arguments.output, text))
-      failure = llvm::toString(std::move(failed));
+    // The last one says what is wrong.
+    if (arguments.output != "-")
+      llvm::consumeError(tilewright::writeFile(arguments.output, text));
   };
   llvm::sys::SetInterruptFunction(interrupt);
   std::string text = Reducer(context, interesting, arguments.question.dim, keep)
@@ -167,17 +198,18 @@ static int reduce(const Arguments &arguments) {
     return isInterrupted() ? 130
                            : complain("'" + arguments.input + "' is not interesting as it is: " +
                                       StringRef(error).trim());
-  if (!failure.empty())
-    return complain(failure);
-  if (llvm::Error failed = tilewright::writeFile(arguments.output, text))
-    return complain(llvm::toString(std::move(failed)));
+  int code = finish(arguments, text);
   if (isInterrupted())
     llvm::errs() << "tilewright-reduce: interrupted; this is the smallest so far\n";
-  return isInterrupted() ? 130 : 0;
+  return isInterrupted() ? 130 : code;
 }
 
 int main(int argc, char **argv) {
+  tilewright::tools::openStandardFiles();
   llvm::InitLLVM init(argc, argv);
+  // Whoever reads what is printed may end first: that is an interrupt like others, and
+  // what is printed after it is nobody's. No SIG_IGN, which the compiler would inherit.
+  std::signal(SIGPIPE, [](int) { interrupt(); });
   CLI::App app("Makes a program that shows a fault as small as it gets: one on "
                "which the compiler\nfails, crashes or hangs, or on which two "
                "devices disagree.",
@@ -185,12 +217,14 @@ int main(int argc, char **argv) {
   Arguments arguments;
   declare(app, arguments);
   try {
-    app.parse(argc, argv);
+    tilewright::tools::parse(app, argc, argv);
   } catch (const CLI::Success &success) { // --help
-    return app.exit(success);
+    return tilewright::tools::finish(app, success);
   } catch (const CLI::ParseError &error) {
     return complain(std::string(error.what()) + "; --help lists the options");
   }
   std::string missing = complete(arguments, argv[0]);
-  return missing.empty() ? reduce(arguments) : complain(missing);
+  int code = missing.empty() ? reduce(arguments) : complain(missing);
+  llvm::errs().clear_error(); // LLVM's end of the program would be an abort
+  return code;
 }

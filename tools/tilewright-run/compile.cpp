@@ -119,8 +119,8 @@ std::string describeFile(const std::string &path) {
          std::to_string(info.st_mtim.tv_nsec);
 }
 
-void runCompiler(const std::vector<std::string> &command) {
-  runtime::ChildEnd end = runtime::runChild({command});
+void runCompiler(const std::vector<std::string> &command, const AnonymousFile &output) {
+  runtime::ChildEnd end = runtime::runChild({command, {{output.number, 1}}});
   if (end.error)
     throw RunError(command[0] + ": " + std::strerror(end.error));
   int status = end.status;
@@ -134,21 +134,10 @@ void runCompiler(const std::vector<std::string> &command) {
 
 /// What the compiler makes of its own path, the input and further arguments.
 std::string compileNow(std::vector<std::string> command) {
-  std::string path = temporaryFolder() + "/tilewright-XXXXXX";
-  int file = mkstemp(path.data());
-  if (file < 0)
-    throw RunError(path + ": " + std::strerror(errno));
-  close(file);
-  command.insert(command.begin() + 2, {"-o", path});
-  try {
-    runCompiler(command);
-    std::string artifact = readFile(path, kArtifact);
-    unlink(path.c_str());
-    return artifact;
-  } catch (...) {
-    unlink(path.c_str());
-    throw;
-  }
+  AnonymousFile output("tilewright-artifact");
+  command.insert(command.begin() + 2, {"-o", "-"});
+  runCompiler(command, output);
+  return output.contents();
 }
 
 /// What was compiled serves though it cannot be kept.

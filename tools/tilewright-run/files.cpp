@@ -15,6 +15,7 @@
 #include <memory>
 #include <new>
 #include <random>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -134,6 +135,34 @@ void writeFile(const std::string &path, const std::string &bytes) {
   if (reason) {
     std::remove(temporary.c_str());
     fail(path, reason);
+  }
+}
+
+AnonymousFile::AnonymousFile(const char *name) : number(memfd_create(name, MFD_CLOEXEC)) {
+  if (number < 0)
+    throw RunError(std::string("memfd_create: ") + std::strerror(errno));
+}
+
+AnonymousFile::~AnonymousFile() { close(number); }
+
+void AnonymousFile::write(const std::string &bytes) {
+  for (size_t done = 0; done < bytes.size();) {
+    ssize_t n = ::write(number, bytes.data() + done, bytes.size() - done);
+    if (n < 0 && errno != EINTR)
+      throw RunError(std::string("anonymous file: ") + std::strerror(errno));
+    done += n > 0 ? n : 0;
+  }
+}
+
+std::string AnonymousFile::contents() const {
+  std::string result;
+  char buffer[1 << 16];
+  for (off_t at = 0;;) {
+    ssize_t n = pread(number, buffer, sizeof(buffer), at);
+    if (n <= 0)
+      return result;
+    result.append(buffer, n);
+    at += n;
   }
 }
 

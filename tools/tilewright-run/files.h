@@ -32,6 +32,18 @@ bool endsWith(const std::string &path, const std::string &suffix);
 /// "a/b/" of a/b/c, "./" of c.
 bool endsWith(const std::string &text, const std::string &suffix);
 std::string folderOf(const std::string &path);
+/// A file without a name, which no signal can leave behind.
+class AnonymousFile {
+public:
+  /// `name`: for people who look at the process.
+  explicit AnonymousFile(const char *name);
+  AnonymousFile(const AnonymousFile &) = delete;
+  ~AnonymousFile();
+  void write(const std::string &bytes);
+  std::string contents() const;
+
+  const int number;
+};
 /// Adds one line to the end.
 void appendLine(const std::string &path, const std::string &line);
 

@@ -3,6 +3,7 @@
 //
 // tilewright-run: load (or compile), run, check, time, report.
 
+#include "../Common/CommandLine.h"
 #include "bench.h"
 #include "compare.h"
 #include "compile.h"
@@ -156,6 +157,10 @@ void loadArtifact(Run &run) {
       throw RunError("--oracle goes with --check or --expect");
     run.oracle = readFile(options.oracle, kArtifact);
   }
+  if ((!options.parameters.empty() || options.verifyParameters) && !hasParameters(run.artifact))
+    std::fprintf(stderr, "tilewright-run: note: %s takes no parameters from a file: %s changes nothing\n",
+                 options.program.c_str(),
+                 options.parameters.empty() ? "--verify-parameters" : "--parameters");
   run.report.artifact = tilewright::runtime::toHex(
       tilewright::runtime::sha256(run.artifact.data(), run.artifact.size()));
 }
@@ -469,6 +474,7 @@ void writeReport(Run &run) {
 } // namespace
 
 int main(int argc, char **argv) {
+  tilewright::tools::openStandardFiles();
   Run run;
   int exitCode = 0;
   if (!parseOptions(argc, argv, run.options, exitCode))

@@ -5,31 +5,20 @@
 
 #include "options.h"
 
+#include "../Common/CommandLine.h"
 #include "tilewright/tilewright.h"
-
-#include <CLI/CLI.hpp>
 
 #include <cstdlib>
 
 namespace tilewright::run {
+
+using tools::numberFrom;
 
 namespace {
 
 // "@file.npy" or "file.npy".
 std::string pathOf(const std::string &text) {
   return !text.empty() && text[0] == '@' ? text.substr(1) : text;
-}
-
-/// A number, which NaN is not, in words that say what is expected.
-CLI::Validator numberFrom(double least, bool isIncluded, const std::string &expected) {
-  return CLI::Validator(
-      [=](std::string &text) -> std::string {
-        double number = 0;
-        bool good = CLI::detail::lexical_cast(text, number) &&
-                    (isIncluded ? number >= least : number > least);
-        return good ? "" : "'" + text + "': expected " + expected;
-      },
-      "");
 }
 
 /// What is read on, once all of the command line is there.
@@ -217,14 +206,14 @@ bool parseOptions(int argc, char **argv, Options &options, int &exitCode) {
   addProgram(app, options);
   addKernels(app, options);
   try {
-    app.parse(argc, argv);
+    tools::parse(app, argc, argv);
     for (const CLI::Option *option : app.get_options())
       if (option->get_group() == kOfKernels && option->count() && options.ofKernels.empty())
         options.ofKernels = option->get_name();
     readGiven(given, options);
     checkTogether(options);
   } catch (const CLI::ParseError &e) {
-    exitCode = app.exit(e) == 0 ? 0 : 1;
+    exitCode = tools::finish(app, e);
     return false;
   }
   return true;

@@ -16,21 +16,29 @@ namespace tilewright::run {
 
 using Json = nlohmann::json;
 
-Origin readOrigin(const std::string &artifact, const std::string &target) {
-  Origin origin;
+/// The manifest, an object without members where there is none.
+static Json readManifest(const std::string &artifact) {
   std::shared_ptr<const runtime::Artifact> container;
   if (runtime::Artifact::parse(artifact.data(), artifact.size(), container))
-    return origin;
+    return Json::object();
   const runtime::Artifact::Section *manifest = container->find("manifest");
   if (!manifest)
-    return origin;
-  // The runtime has accepted it; a member that is missing is one that is not
-  // said.
+    return Json::object();
   Json root =
       Json::parse(manifest->data, manifest->data + manifest->size, nullptr,
                   /*allow_exceptions=*/false);
-  if (!root.is_object())
-    return origin;
+  return root.is_object() ? root : Json::object();
+}
+
+bool hasParameters(const std::string &artifact) {
+  return readManifest(artifact).contains("parameters");
+}
+
+Origin readOrigin(const std::string &artifact, const std::string &target) {
+  Origin origin;
+  // The runtime has accepted it; a member that is missing is one that is not
+  // said.
+  Json root = readManifest(artifact);
   origin.compiler = root.value("producer", "");
   for (const Json &program : root.value("programs", Json::array())) {
     if (program.value("target", "") != target)

@@ -22,6 +22,9 @@ struct Origin {
 /// Of the program for `target`; empty where the artifact does not say.
 Origin readOrigin(const std::string &artifact, const std::string &target);
 
+/// Whether it takes constants from a parameter file.
+bool hasParameters(const std::string &artifact);
+
 /// "node17, Linux 6.1.0 x86_64"
 std::string hostText();
 

@@ -68,6 +68,8 @@ struct Device {
 };
 struct Stream {
   Handle<tilewright_stream, tilewright_stream_release, true> handle;
+  /// Whether kernels of its device stop when that is lost, so that Ctrl-C can end them.
+  bool stops = false;
 };
 struct View {
   Handle<tilewright_view, tilewright_view_release> handle;
@@ -75,6 +77,39 @@ struct View {
 struct Program {
   Handle<tilewright_program, tilewright_program_release, true> handle;
 };
+
+/// As long as it lives, Ctrl-C in the main thread ends a call that works on the stream, by
+/// the loss of the device. Made with the GIL.
+class Interruptible {
+public:
+  explicit Interruptible(const Stream &stream);
+  Interruptible(const Interruptible &) = delete;
+  ~Interruptible() { end(); }
+  /// Better without the GIL: who gives a device up may need it.
+  void end();
+
+private:
+  bool isArmed = false;
+};
+
+/// Raises KeyboardInterrupt, or what else a signal raises, where a call failed while one
+/// came, and releases the status. With the GIL.
+void raiseInterrupt(tilewright_status *status);
+
+/// As `unlocked`, for what works or waits on the stream until Ctrl-C, where it can be stopped.
+template <typename Call> void unlockedOn(const Stream &stream, Call call) {
+  if (!stream.stops)
+    return unlocked(call);
+  tilewright_status *status;
+  {
+    Interruptible interruptible(stream);
+    nb::gil_scoped_release release;
+    status = call();
+    interruptible.end();
+  }
+  raiseInterrupt(status);
+  check(status);
+}
 
 void bindDevices(nb::module_ &module);
 void bindViews(nb::module_ &module);

@@ -73,6 +73,8 @@ Device adoptContext(const std::string &driver, uintptr_t context) {
 
 Stream openStream(const Device &device, std::optional<uint64_t> native) {
   Stream stream;
+  std::string name = tilewright_device_name(device.handle.get());
+  stream.stops = name == "cpu" || name.rfind("ptxsim", 0) == 0;
   unlocked([&] {
     return native ? tilewright_stream_import(device.handle.get(), *native,
                                              stream.handle.out())
@@ -88,7 +90,7 @@ void synchronize(const Stream &stream, std::optional<double> seconds) {
   uint64_t timeout = seconds && *seconds < 1e9
                          ? static_cast<uint64_t>(*seconds * 1e9)
                          : TILEWRIGHT_FOREVER;
-  unlocked([&] {
+  unlockedOn(stream, [&] {
     return tilewright_stream_synchronize(stream.handle.get(), timeout);
   });
 }

@@ -99,7 +99,7 @@ nb::list call(const Program &program, size_t function, const Stream &stream,
     }
     values.push_back(value);
   }
-  unlocked([&] {
+  unlockedOn(stream, [&] {
     return tilewright_program_call(program.handle.get(), function,
                                    stream.handle.get(), values.size(),
                                    values.data(), results.size(),

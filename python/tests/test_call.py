@@ -4,6 +4,7 @@
 
 import gc
 import pickle
+import signal
 import subprocess
 import sys
 import threading
@@ -513,6 +514,67 @@ print(child.exitcode, add(before, x).numpy().sum())
     assert "the Vulkan device is lost: this process is a fork" in lost
     assert "both sides of a fork" in refused
     assert (child, parent) == ("32.0", "0 48.0")
+
+
+LONG = {
+    # Some minutes on the simulator.
+    "ptxsim": """
+func.func @f(%x: tensor<1024x1024xf32>) -> tensor<1024x1024xf32> {
+  %e = tensor.empty() : tensor<1024x1024xf32>
+  %r = linalg.matmul ins(%x, %x : tensor<1024x1024xf32>, tensor<1024x1024xf32>) outs(%e : tensor<1024x1024xf32>) -> tensor<1024x1024xf32>
+  return %r : tensor<1024x1024xf32>
+}
+""",
+    "cpu": """
+func.func @f(%x: tensor<1024x1024xf32>) -> tensor<1024x1024xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %many = arith.constant 1000000 : index
+  %r = scf.for %i = %c0 to %many step %c1 iter_args(%a = %x) -> tensor<1024x1024xf32> {
+    %e = tensor.empty() : tensor<1024x1024xf32>
+    %m = linalg.matmul ins(%x, %a : tensor<1024x1024xf32>, tensor<1024x1024xf32>) outs(%e : tensor<1024x1024xf32>) -> tensor<1024x1024xf32>
+    scf.yield %m : tensor<1024x1024xf32>
+  }
+  return %r : tensor<1024x1024xf32>
+}
+"""}
+
+
+@pytest.mark.parametrize("name", ["cpu", "ptxsim"])
+@pytest.mark.parametrize("handler", ["", "signal.signal(signal.SIGINT, lambda *_: print('heard', flush=True))"])
+def test_interrupts_end_long_calls(name, handler, add, tmp_path):
+    """Where they raise; else the call goes on."""
+    program = tilewright.compile(LONG[name], target="cuda:sm_80" if name == "ptxsim" else "cpu")
+    program.save(tmp_path / "long.tw")
+    add.save(tmp_path / "add.tw")
+    process = subprocess.Popen([sys.executable, "-c", f"""
+import signal, sys
+import numpy as np, tilewright
+long, add, device = tilewright.load(sys.argv[1]), tilewright.load(sys.argv[2]), tilewright.device("{name}")
+x = np.zeros((1024, 1024), "float32")
+{handler}
+print("ready", flush=True)
+try:
+    long(x, device=device)
+except KeyboardInterrupt:
+    print("interrupted")
+del long, device  # ptxsim is lost as long as anybody has the one that was lost
+y = np.ones((4, 8), "float32")
+print(add(y, y, device="{name}").numpy().sum())
+""", str(tmp_path / "long.tw"), str(tmp_path / "add.tw")], stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
+        if handler:
+            with pytest.raises(subprocess.TimeoutExpired):
+                process.wait(3)
+        else:
+            assert process.communicate(timeout=60)[0] == "interrupted\n64.0\n"
+            assert process.returncode == 0
+    finally:
+        process.kill()
+        process.communicate()
 
 
 def test_threads_that_hold_tensors_at_the_end_are_no_leak(add, tmp_path):

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 
 import numpy
@@ -133,6 +134,10 @@ def _forget_lost():
     lost = [made for made in set(_opened.values()) if made._is_lost()]
     for known in [known for known, made in _opened.items() if made in lost]:
         del _opened[known]
+    if lost:
+        # A device and its streams hold each other, and a new ptxsim would have the lost one's context.
+        lost.clear()
+        gc.collect()
 
 
 def device(name: str | Device = "auto") -> Device:

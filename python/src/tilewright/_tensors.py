@@ -316,10 +316,12 @@ def _of_numpy(array, dtype, copy):
                              "got copy=False")
         return _of_packed(_dtypes.pack(array, dtype), dtype, array.shape), True
     size = array.dtype.itemsize
-    usable = all(s >= 0 and s % size == 0 for s in array.strides) and array.ctypes.data % size == 0
-    if not usable and copy is False:
-        raise ValueError("the array would have to be copied, since it has negative or odd strides, or its first element is not "
-                         f"aligned to {size} bytes; got copy=False")
+    reason = "" if all(s >= 0 and s % size == 0 for s in array.strides) else "it has negative or odd strides"
+    if not reason and array.ctypes.data % size:
+        reason = f"its first element is not aligned to {size} bytes"
+    usable = not reason
+    if reason and copy is False:
+        raise ValueError(f"the array would have to be copied, since {reason}; got copy=False")
     if not usable:
         array = numpy.array(array, order="C", copy=True)
     cpu = open_device("cpu")

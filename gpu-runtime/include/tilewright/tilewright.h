@@ -23,7 +23,10 @@
  *
  * Threads. Every function may be called from any thread at any time, on the
  * same objects too. A stream serves one call at a time; others wait their turn,
- * which counts for a timeout.
+ * which counts for a timeout. In a process that fork made, what its parent had opened
+ * of cpu and vulkan is lost: uses answer TILEWRIGHT_DEVICE_LOST, and releases wait for
+ * nothing. cpu can be opened again there; cuda, ptxsim and vulkan are for one side of a
+ * fork alone.
  *
  * Time. Work is asynchronous: functions that take a stream enqueue and return.
  * Order between streams is the caller's, with events. Timeouts are nanoseconds;
@@ -524,7 +527,7 @@ tilewright_program_function_signature(tilewright_program *program,
                                       tilewright_signature *signature);
 
 /* One argument or result: a view (tensors and buffers), or the bits of a
- * scalar, integers sign-extended, floats zero-extended. */
+ * scalar, integers sign-extended, i1 as 0 or 1, floats zero-extended. */
 typedef struct tilewright_value {
   tilewright_kind kind;
   tilewright_view *view;

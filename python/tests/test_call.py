@@ -172,7 +172,7 @@ def test_two_devices_of_one_name_are_told_apart(add):
     other = tilewright.Device(tilewright._core.open_device("ptxsim"))
     with pytest.raises(ValueError, match="two devices of one name, opened apart; got copy=False"):
         add(tensor, tensor, device=other, copy=False)
-    with pytest.raises(tilewright.InvalidArgumentError, match="belongs to ptxsim:0, not to ptxsim:0; these are two devices of one"):
+    with pytest.raises(tilewright.InvalidArgumentError, match="ptxsim:0, not to ptxsim:0; these are two devices of one"):
         add(A, A, stream=device.stream(), device=other)
     with pytest.raises(tilewright.InvalidArgumentError, match="two devices of one name, opened apart"):
         add._load(other)[0].call(0, device.stream()._core, [tensor._view, tensor._view])
@@ -521,7 +521,8 @@ LONG = {
     "ptxsim": """
 func.func @f(%x: tensor<1024x1024xf32>) -> tensor<1024x1024xf32> {
   %e = tensor.empty() : tensor<1024x1024xf32>
-  %r = linalg.matmul ins(%x, %x : tensor<1024x1024xf32>, tensor<1024x1024xf32>) outs(%e : tensor<1024x1024xf32>) -> tensor<1024x1024xf32>
+  %r = linalg.matmul ins(%x, %x : tensor<1024x1024xf32>, tensor<1024x1024xf32>)
+      outs(%e : tensor<1024x1024xf32>) -> tensor<1024x1024xf32>
   return %r : tensor<1024x1024xf32>
 }
 """,
@@ -532,7 +533,8 @@ func.func @f(%x: tensor<1024x1024xf32>) -> tensor<1024x1024xf32> {
   %many = arith.constant 1000000 : index
   %r = scf.for %i = %c0 to %many step %c1 iter_args(%a = %x) -> tensor<1024x1024xf32> {
     %e = tensor.empty() : tensor<1024x1024xf32>
-    %m = linalg.matmul ins(%x, %a : tensor<1024x1024xf32>, tensor<1024x1024xf32>) outs(%e : tensor<1024x1024xf32>) -> tensor<1024x1024xf32>
+    %m = linalg.matmul ins(%x, %a : tensor<1024x1024xf32>, tensor<1024x1024xf32>)
+      outs(%e : tensor<1024x1024xf32>) -> tensor<1024x1024xf32>
     scf.yield %m : tensor<1024x1024xf32>
   }
   return %r : tensor<1024x1024xf32>

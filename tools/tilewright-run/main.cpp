@@ -158,7 +158,8 @@ void loadArtifact(Run &run) {
     run.oracle = readFile(options.oracle, kArtifact);
   }
   if ((!options.parameters.empty() || options.verifyParameters) && !hasParameters(run.artifact))
-    std::fprintf(stderr, "tilewright-run: note: %s takes no parameters from a file: %s changes nothing\n",
+    std::fprintf(stderr,
+                 "tilewright-run: note: %s takes no parameters from a file: %s changes nothing\n",
                  options.program.c_str(),
                  options.parameters.empty() ? "--verify-parameters" : "--parameters");
   run.report.artifact = tilewright::runtime::toHex(

@@ -89,7 +89,8 @@ class Device:
         in order with PyTorch's.
         """
         if native is not None and not (isinstance(native, (int, numpy.integer)) and 0 <= native < 1 << 64):
-            raise argument_error(TypeError(), f"native: expected a CUstream as an integer of 64 bits without a sign, got {native!r}")
+            raise argument_error(TypeError(), "native: expected a CUstream as an integer of 64 bits without a sign, got "
+                                 f"{native!r}")
         return Stream(self, self._core.stream(None if native is None else int(native)))
 
     def trim(self) -> None:
@@ -150,7 +151,8 @@ def device(name: str | Device = "auto") -> Device:
     if isinstance(name, Device):
         return name
     if not isinstance(name, str):
-        raise argument_error(TypeError(), f"device: expected a name, as \"cpu\" or \"cuda:1\", or a tilewright.Device, got {name!r}")
+        raise argument_error(TypeError(), "device: expected a name, as 'cpu' or 'cuda:1', or a tilewright.Device, got "
+                             f"{name!r}")
     with _lock:
         _forget_lost()
         if name not in _opened:

@@ -73,8 +73,8 @@ def accepts(name, dtype):
 def of_numpy(dtype):
     """The element type that arrays of a NumPy type are by themselves."""
     if not dtype.isnative:
-        raise TypeError(f"expected elements of this machine's byte order, got an array of {dtype}, of the other byte order; "
-                        "convert it with astype")
+        raise TypeError(f"expected elements of this machine's byte order, got an array of {dtype}, of the other byte "
+                        "order; convert it with astype")
     for name in NUMBERS:
         if name != "index" and (_NUMPY.get(name) == dtype.name or _ML.get(name) == dtype.name):
             return name

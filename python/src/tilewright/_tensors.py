@@ -176,7 +176,8 @@ class Tensor:
 
     def __bool__(self):
         if self.size != 1:
-            raise ValueError(f"a tensor of {self.size} elements is neither true nor false; take numpy().any() or numpy().all()")
+            raise ValueError(f"a tensor of {self.size} elements is neither true nor false; take numpy().any() or "
+                             "numpy().all()")
         return bool(self.item())
 
     def __len__(self):

@@ -47,8 +47,8 @@ def check_alike(records):
 
 
 def fastest_ratio(record):
-    """The default's fastest call over the candidate's; what does other work on the host is least in them. The ratio of pairs
-    where a record does not say the default's: in journals of before there is none, or null."""
+    """The default's fastest call over the candidate's; what does other work on the host is least in them. The ratio of
+    pairs where a record does not say the default's: in journals of before there is none, or null."""
     baseline = record.get("baseline_min_s")
     return record["ratio"] if baseline is None else baseline / record["min_s"]
 

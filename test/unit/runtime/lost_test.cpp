@@ -354,7 +354,8 @@ TEST(ForkedProcess, LosesVulkanAndOpensTheCpu) {
         if (child == 0) {
           alarm(60);
           EXPECT_LOST(tilewright_stream_synchronize(opened.stream, 100 * ms));
-          EXPECT_PRED2(contains, opened.check(), "the Vulkan device is lost: this process is a fork");
+          EXPECT_PRED2(contains, opened.check(),
+                       "the Vulkan device is lost: this process is a fork");
           tilewright_device *again = nullptr;
           EXPECT_PRED2(contains, take(tilewright_device_open(opened.instance, "vulkan", &again)),
                        "on both sides of a fork");

@@ -133,6 +133,47 @@ def test_topk_in_an_order_of_its_own():
     assert done.returncode and "compares in another order" in done.stderr
 
 
+SCATTER = """func.func @main(%arg0: tensor<3x1x4xf32>, %arg1: tensor<3x1xi64>, %arg2: tensor<5x4xf32>) -> tensor<5x4xf32> {
+    %0 = tm_tensor.scatter {dimension_map = array<i64DIMS>} unique_indices(true) ins(%arg0, %arg1 : tensor<3x1x4xf32>, tensor<3x1xi64>) outs(%arg2 : tensor<5x4xf32>) {
+    ^bb0(%arg3: f32, %arg4: f32):
+      tm_tensor.yield %arg3 : f32
+    } -> tensor<5x4xf32>
+    return %0 : tensor<5x4xf32>
+}
+"""
+
+
+def test_scatters_of_torch_mlir():
+    """Updates with windows of one element in the dim that is indexed; larger ones and scatters without dims are refused."""
+    text = rewritten(SCATTER.replace("DIMS", ": 0")).stdout
+    rows, x = np.arange(12, dtype=np.float32).reshape(3, 1, 4), np.zeros((5, 4), np.float32)
+    result = np.asarray(tilewright.compile(text, target="cpu")(rows, np.array([[4], [0], [1]]), x))
+    x[[4, 0, 1]] = rows[:, 0]
+    np.testing.assert_array_equal(result, x)
+    assert "windows of more than one element" in rewritten(SCATTER.replace("DIMS", ": 0").replace("3x1x4xf32", "3x2x4xf32")).stderr
+    assert "into a tensor without dims" in rewritten(SCATTER.replace("DIMS", "")).stderr
+
+
+EXTREMUM = """      %3 = arith.cmpf COMPARED, %in, %in_0 : f32
+      %4 = arith.select %3, SELECTED : f32
+      linalg.yield %4REST : f32
+"""
+
+
+@pytest.mark.parametrize("compared, selected, expected", [
+    ("ogt", "%in, %in_0", "maximumf"), ("olt", "%in, %in_0", "minimumf"), ("ult", "%in_0, %in", "maximumf"), ("ugt", "%in_0, %in", "minimumf"),
+    ("ugt", "%in, %in_0", None), ("ogt", "%in_0, %in", None)])
+def test_extrema_of_torch_mlir(compared, selected, expected):
+    """Those that lose a NaN, and whose comparison is for them alone, keep it."""
+    scripts = pathlib.Path(tilewright.__file__).parent / "_lowering"
+    text = EXTREMUM.replace("COMPARED", compared).replace("SELECTED", selected)
+    for rest in ("", ", %3"):
+        before = text.replace("REST", rest)
+        after = subprocess.run([sys.executable, "-c", "import sys, spelling; print(spelling.with_nan(sys.stdin.read()), end='')"],
+                               input=before, cwd=scripts, capture_output=True, text=True).stdout
+        assert after == before if rest or not expected else f"      %4 = arith.{expected} %in, %in_0 : f32\n" in after and "cmpf" not in after
+
+
 @needs_torch_mlir
 def test_command(model, tmp_path):
     target = tmp_path / "model.mlir"

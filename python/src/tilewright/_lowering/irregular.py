@@ -90,7 +90,10 @@ def _combiner(op, arguments):
 def _scatter(op):
     (updates, updates_type), (indices, indices_type) = op.ins
     (out, out_type), = op.outs
-    mapped = re.search(r"dimension_map = (?:array<i64: |\[)([\d, ]*)[>\]]", op.head)[1]
+    mapped = re.search(r"dimension_map = (?:array<i64: |\[)([\d, ]+)[>\]]", op.head)
+    if not mapped:
+        raise ValueError(f"{op.name} into a tensor without dims")
+    mapped = mapped[1]
     dims = [int(dim) for dim in mapped.split(", ")]
     before = ""
     if _rank(updates_type) == 1 + _rank(out_type):

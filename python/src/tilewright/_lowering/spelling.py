@@ -37,6 +37,7 @@ def without_zero_checks(text):
 
 _SELECTED = re.compile(r"^(?P<indent> *)(?P<c>%[\w$.-]+) = arith\.cmpf (?P<by>ogt|olt|ugt|ult), (?P<x>%[\w$.-]+), (?P<y>%[\w$.-]+) : (?P<kind>\w+)\n"
                        r" *(?P<r>%[\w$.-]+) = arith\.select (?P=c), (?P<first>%[\w$.-]+), (?P<second>%[\w$.-]+) : \w+\n", re.M)
+_YIELD = re.compile(r"\.yield.*")
 
 
 def with_nan(text):
@@ -44,7 +45,8 @@ def with_nan(text):
     def extremum(match):
         ordered = match["by"][0] == "o"
         operands = (match["x"], match["y"]) if ordered else (match["y"], match["x"])
-        rest = text[match.end():].split("linalg.yield", 1)[0]
+        end = _YIELD.search(text, match.end())
+        rest = text[match.end():end.end()] if end else text[match.end():]
         if (match["first"], match["second"]) != operands or re.search(rf"{re.escape(match['c'])}(?![\w$.-])", rest):
             return match[0]
         name = "maximumf" if match["by"] in ("ogt", "ult") else "minimumf"

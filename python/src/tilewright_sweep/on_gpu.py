@@ -104,6 +104,7 @@ def _runtime(folder):
         _copy(needed, folder / "built/lib/needs" / needed.name)
     for source, target in (
         ("gpu-runtime", "gpu-runtime"),
+        ("tools/Common", "tools/Common"),
         ("tools/tilewright-run", "tools/tilewright-run"),
         ("test/e2e/runner", "test/e2e/runner"),
         ("perf/bench", "bench"),

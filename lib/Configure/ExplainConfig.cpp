@@ -13,6 +13,7 @@
 #include "tilewright/Dialect/Nibbles.h"
 #include "tilewright/Dialect/Padding.h"
 
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <map>
@@ -84,6 +85,18 @@ std::string tilewright::whyWhole(const KernelInfo &info, TargetAttr target) {
   return whole;
 }
 
+/// Parts are equally long but for the last: says how many have nothing of the loop.
+static std::string describeEmptyParts(const KernelInfo &info) {
+  int64_t extent = info.classes[info.split->reduced].extent, parts = info.getSplits();
+  if (ShapedType::isDynamic(extent) || extent == 0)
+    return "";
+  int64_t length = llvm::alignTo(llvm::divideCeil(extent, parts), info.split->unit);
+  int64_t empty = parts - llvm::divideCeil(extent, length);
+  return empty ? "; " + std::to_string(empty) + " of them have nothing to compute, as each is " +
+                     std::to_string(length) + " long"
+               : "";
+}
+
 void tilewright::explainGrid(const KernelInfo &info, StringRef whole,
                              SmallVectorImpl<std::string> &explain) {
   auto config = info.root->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
@@ -107,7 +120,8 @@ void tilewright::explainGrid(const KernelInfo &info, StringRef whole,
     explain.push_back("computes " + std::to_string(info.getSplits()) +
                       " parts of loop " + std::to_string(loop) +
                       ", multiples of " + std::to_string(info.split->unit) +
-                      " long, one block each; a second kernel combines them");
+                      " long, one block each; a second kernel combines them" +
+                      describeEmptyParts(info));
     return;
   }
   if (std::optional<unsigned> summed = clusterSumLoop(info, config)) {

@@ -59,7 +59,7 @@ func.func private @Unknown(%x: tensor<4x?xf32>, %s: tensor<4xf32>, %o: tensor<4x
 
 module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", {sm = 80, subgroup = 32, max_threads = 1024, shared_memory = 166912, registers = 255, access_bytes = 16, index_bits = 32}>} {
 func.func private @NoInput(%x: tensor<4x1000xf32>, %s: tensor<4xf32>, %o: tensor<4x1000xf32>) -> (tensor<4xf32>, tensor<4x1000xf32>) attributes {tilewright.kernel} {
-  // expected-error @+1 {{'promote' names operand 1, and there are 1 inputs}}
+  // expected-error @+1 {{'promote' names operand 1, and there is 1 input}}
   %t = linalg.generic {indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m)>], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<4x1000xf32>) outs(%s : tensor<4xf32>)
       attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = reduction, block = [1, 256], warps = [1, 2], promote = [1]>} {
   ^bb0(%in: f32, %acc: f32):

@@ -2,7 +2,7 @@
 // RUN: tilewright-compile %s --target=cuda:sm_80 -o /dev/null --explain 2>&1 | FileCheck %s --match-full-lines
 // RUN: tilewright-compile %s --target=vulkan --emit=manifest -o /dev/null --explain 2>&1 | FileCheck %s --check-prefix=VARIANTS
 // RUN: tilewright-compile %s --target=cuda:sm_80 -o /dev/null --explain=json --explain-output=%t.json
-// RUN: python3 -c "import json, sys; d = json.load(open(sys.argv[1])); k = d['programs'][0]['kernels'][0]; print([op['kind'] for op in k['ops']], k['ops'][1]['uses'], d['kernels'][0]['kernel'], d['programs'][0]['functions'][0]['results'])" %t.json | FileCheck %s --check-prefix=JSON
+// RUN: python3 -c "import json, sys; d = json.load(open(sys.argv[1])); k = d['programs'][0]['kernels'][0]; print([op['kind'] for op in k['ops']], k['ops'][1]['uses'], d['kernels'][0]['kernel'], d['kernels'][0]['config'][:13], 'guard' in d['kernels'][0], d['programs'][0]['functions'][0]['results'])" %t.json | FileCheck %s --check-prefix=JSON
 // RUN: not tilewright-compile %s --explain=yaml 2>&1 | FileCheck %s --check-prefix=KIND
 // RUN: not tilewright-compile %s --target=cuda:sm_80 -o /dev/null --explain --explain-output=%t.no/where 2>&1 | FileCheck %s --check-prefix=WHERE
 
@@ -38,7 +38,7 @@
 // VARIANTS:   variant main_matmul_0_sg8: {{[0-9]+}} bytes of SPIR-V
 // VARIANTS:     if device(subgroup_size) == 8 and each operand has fewer than 2^31 elements
 
-// JSON: ['product: mulf, addf', 'elementwise: addf'] [{'from': 0, 'type': '?x64xf32'}, {'argument': 2, 'type': {{.*}}}] main_matmul_0_upto1 [{'from': 1, 'type': '?x64xf32'}]
+// JSON: ['product: mulf, addf', 'elementwise: addf'] [{'from': 0, 'type': '?x64xf32'}, {'argument': 2, 'type': {{.*}}}] main_matmul_0_upto1 #tilewright.l True [{'from': 1, 'type': '?x64xf32'}]
 // KIND: error: --explain takes text, json or html
 // WHERE: error: cannot write '{{.*}}no/where'
 

@@ -243,12 +243,30 @@ static json::Object toJson(const ExplainedKernel &kernel) {
                       {"variants", std::move(variants)}};
 }
 
+/// The variant of this name in what was compiled for `program`, or null.
+static const ExplainedVariant *findVariant(const ExplainInput &input, StringRef program,
+                                           StringRef name) {
+  for (const ProgramExplanation &explained : input.result.programs)
+    if (is_contained(explained.programs, program))
+      for (const ExplainedKernel &kernel : explained.kernels)
+        for (const ExplainedVariant &variant : kernel.variants)
+          if (variant.name == name)
+            return &variant;
+  return nullptr;
+}
+
 std::string explainJson(const ExplainInput &input) {
   json::Array kernels, programs;
-  for (const KernelExplanation &kernel : input.result.explanation)
-    kernels.push_back(json::Object{{"program", kernel.program},
-                                   {"kernel", kernel.kernel},
-                                   {"lines", json::Array(kernel.lines)}});
+  for (const KernelExplanation &kernel : input.result.explanation) {
+    json::Object entry{{"program", kernel.program},
+                       {"kernel", kernel.kernel},
+                       {"lines", json::Array(kernel.lines)}};
+    if (const ExplainedVariant *variant = findVariant(input, kernel.program, kernel.kernel)) {
+      entry["config"] = variant->config;
+      entry["guard"] = variant->guard;
+    }
+    kernels.push_back(std::move(entry));
+  }
   for (const ProgramExplanation &program : input.result.programs) {
     json::Array functions, groups;
     for (const ExplainedFunction &function : program.functions) {

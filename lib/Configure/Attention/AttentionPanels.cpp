@@ -37,12 +37,15 @@ OrRefusal<AttentionPlan> tilewright::planAttentionPanels(AttentionOp op, Lowerin
   plan.rows = thread[1];
   if (plan.panel > 128 || plan.rows > 32 || plan.rows < 4)
     return refuse(Refused::TileSize,
-                  "'thread' of attention has at most 128 queries, and 4 to 32 rows");
+                  "'thread' of attention has at most 128 queries, and 4 to 32 rows; this one has " +
+                      Twine(plan.panel) + " and " + Twine(plan.rows));
   if (plan.queries < plan.panel || plan.queries % plan.panel || plan.keys < plan.rows ||
       !llvm::isPowerOf2_64(plan.keys))
     return refuse(Refused::Indivisible,
                   "'block' of attention is no multiple of its 'thread', or its keys no "
-                  "power of two");
+                  "power of two; they are [" +
+                      Twine(plan.queries) + ", " + Twine(plan.keys) + "] and [" +
+                      Twine(plan.panel) + ", " + Twine(plan.rows) + "]");
   if (op.getKeyParts() && int64_t(*op.getKeyParts()) % plan.keys)
     return refuse(Refused::Indivisible,
                   "parts of the keys are multiples of " + Twine(*op.getKeyParts()) +

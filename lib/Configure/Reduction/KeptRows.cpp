@@ -189,8 +189,10 @@ Refusal tilewright::whyNotKept(const KernelInfo &info, LoweringConfigAttr config
   for (int64_t number : config.getPromote()) {
     if (number < 0 || number >= info.getRoot().getNumDpsInputs())
       return refuse(Refused::Config,
-                    "'promote' names operand " + std::to_string(number) + ", and there are " +
-                        std::to_string(info.getRoot().getNumDpsInputs()) + " inputs");
+                    "'promote' names operand " + std::to_string(number) + ", and there " +
+                        (info.getRoot().getNumDpsInputs() == 1 ? "is " : "are ") +
+                        std::to_string(info.getRoot().getNumDpsInputs()) +
+                        (info.getRoot().getNumDpsInputs() == 1 ? " input" : " inputs"));
     if (llvm::is_contained(seen, number))
       return refuse(Refused::Config,
                     "'promote' names operand " + std::to_string(number) + " twice");

@@ -142,7 +142,28 @@ def long(element, op, iteration, sizes, dynamic):
     return f
 
 
+def masked_registers(element, columns):
+    """Rows of register tiles of two vectors of AVX2, the last of which has one, and rows that are no whole tiles."""
+    lanes = 2 * 256 // element.bits
+    f = Function("reduction", element.name, f"masked_registers_{columns}", {"m": 6, "n": columns},
+                 targets=("cpu:x86-64-v3", "cpu-reference"))
+    x = f.arg(element, "mn")
+    suffix = "f" if element.is_float else "i"
+
+    def body(lines, value, acc):
+        lines.append(f"%t = arith.add{suffix} {value}, {acc} : {element.name}")
+        return "%t"
+
+    config = f"#tilewright.lowering_config<strategy = reduction, block = [4, {lanes}], thread = [4, {lanes}]>"
+    f.ret(f.generic("mn", [x], f.zeros(element, "m"), body, reduce="n",
+                    attributes=f'tilewright.lowering_config = {{"cpu:x86-64-v3" = {config}}}'))
+    f.case("int", {}, integers(1, 9), EXACT, lambda x: x.sum(axis=1))
+    return f
+
+
 def functions():
+    for element, columns in ((F32, 24), (F32, 40), (I32, 24), (F64, 12), (F32, 20)):
+        yield masked_registers(element, columns)
     primes = [{"k": k} for k in (999983, 65537, 4099, 1, 0)]
     for element, op in ((F32, "sum"), (I32, "sum"), (F16, "max"), (I8, "max"), (F64, "sum")):
         for dynamic in (True, False):

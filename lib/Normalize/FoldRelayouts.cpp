@@ -400,7 +400,9 @@ LogicalResult tilewright::foldRelayouts(func::FuncOp func) {
       failed(dropUnitDims(func)))
     return failure();
   // A reduction over a dim of size one is an elementwise op now, and reads the
-  // fill that it began with.
+  // fill that it began with. Slices in front of what is moved may have dims of one again.
+  if (failed(foldIntoReaders(func)) || failed(dropUnitDims(func)))
+    return failure();
   return foldIntoReaders(func);
 }
 

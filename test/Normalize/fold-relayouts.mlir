@@ -354,3 +354,27 @@ func.func @SlicesOfWidened(%x: tensor<4x16xf16>) -> tensor<4x8xf32> {
   } -> tensor<4x8xf32>
   return %d : tensor<4x8xf32>
 }
+
+// -----
+
+// One of three projections side by side, a dim of one in front where front ends put it: it is a slice.
+// CHECK-LABEL: func @OneOfThree
+// CHECK: %[[S:.*]] = tensor.extract_slice %{{.*}}[0, 0, 1, 0] [10, 2, 1, 64] [1, 1, 1, 1] : tensor<10x2x3x64xf32> to tensor<10x2x64xf32>
+// CHECK: linalg.generic {{.*}} ins(%[[S]] : tensor<10x2x64xf32>)
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: math.exp
+#id = affine_map<(i, j, k) -> (i, j, k)>
+func.func @OneOfThree(%x: tensor<10x2x192xf32>) -> tensor<10x2x64xf32> {
+  %p = tensor.expand_shape %x [[0], [1], [2, 3]] output_shape [10, 2, 3, 64] : tensor<10x2x192xf32> into tensor<10x2x3x64xf32>
+  %te = tensor.empty() : tensor<3x10x2x64xf32>
+  %t = linalg.transpose ins(%p : tensor<10x2x3x64xf32>) outs(%te : tensor<3x10x2x64xf32>) permutation = [2, 0, 1, 3]
+  %s = tensor.extract_slice %t[1, 0, 0, 0] [1, 10, 2, 64] [1, 1, 1, 1] : tensor<3x10x2x64xf32> to tensor<1x10x2x64xf32>
+  %c = tensor.collapse_shape %s [[0, 1], [2], [3]] : tensor<1x10x2x64xf32> into tensor<10x2x64xf32>
+  %e = tensor.empty() : tensor<10x2x64xf32>
+  %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]} ins(%c : tensor<10x2x64xf32>) outs(%e : tensor<10x2x64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %v = math.exp %a : f32
+    linalg.yield %v : f32
+  } -> tensor<10x2x64xf32>
+  return %r : tensor<10x2x64xf32>
+}

@@ -17,6 +17,9 @@
 // and so are the reductions beside them that read what they read, so that all can be one kernel.
 // A reshape by way of fewer dims, as front ends write one from n x (g x c x p) to n x (g x c) x p,
 // goes by way of more first.
+//
+// What is done to a product's result behind a reshape runs over the product's own loops, so that
+// its kernel does it (an activation between two products of rows, batch x tokens of them).
 
 #include "tilewright/Dialect/GreedyRewrite.h"
 #include "tilewright/Normalize/Normalize.h"
@@ -82,11 +85,38 @@ static bool isReadElementwise(Value value) {
   });
 }
 
-/// Whether `op` is computed from sums of products, in whose kernel it may be.
+/// Whether `op` is computed element by element from sums of products, in whose kernel it may be.
 static bool isEpilogue(Operation *op) {
-  return llvm::any_of(op->getOperands(), [](Value value) {
-    auto product = value.getDefiningOp<linalg::LinalgOp>();
-    return product && linalg::isaContractionOpInterface(product);
+  SetVector<Operation *> ops;
+  ops.insert(op);
+  for (size_t next = 0; next < ops.size(); ++next)
+    for (Value value : ops[next]->getOperands()) {
+      auto producer = value.getDefiningOp<linalg::LinalgOp>();
+      if (producer && linalg::isaContractionOpInterface(producer))
+        return true;
+      if (isPointwise(producer))
+        ops.insert(producer);
+    }
+  return false;
+}
+
+/// Whether the op that reads `operand`, what a product's kernel gives as a shape with more dims,
+/// runs over the product's loops: all that it reads over its own is of that shape.
+static bool shouldCollapse(OpOperand *operand) {
+  auto expand = operand->get().getDefiningOp<tensor::ExpandShapeOp>();
+  auto op = dyn_cast<linalg::GenericOp>(operand->getOwner());
+  if (!expand || !op || !isPointwise(op))
+    return false;
+  auto source = expand.getSrc().getDefiningOp<linalg::LinalgOp>();
+  if (!source || !(linalg::isaContractionOpInterface(source) ||
+                   (isPointwise(source) && isEpilogue(source))))
+    return false;
+  return llvm::all_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+    auto type = dyn_cast<RankedTensorType>(input->get().getType());
+    auto other = input->get().getDefiningOp<tensor::ExpandShapeOp>();
+    return !type || type.getRank() <= 1 ||
+           (other && other.getReassociation() == expand.getReassociation() &&
+            op.getMatchingIndexingMap(input).isIdentity());
   });
 }
 
@@ -199,6 +229,13 @@ static void computeCoordinates(func::FuncOp func) {
 
 LogicalResult tilewright::foldReshapes(func::FuncOp func) {
   MLIRContext *context = func.getContext();
+  RewritePatternSet collapsing(context);
+  linalg::populateFoldReshapeOpsByCollapsingPatterns(collapsing, shouldCollapse);
+  tensor::CollapseShapeOp::getCanonicalizationPatterns(collapsing, context);
+  tensor::populateFoldTensorEmptyPatterns(collapsing);
+  if (failed(applyPatternsBounded(func, std::move(collapsing), "normalize",
+                                  "folding of reshapes behind products")))
+    return failure();
   RewritePatternSet patterns(context);
   linalg::populateFoldReshapeOpsByExpansionPatterns(patterns, shouldExpand);
   patterns.add<ReshapeByMoreDims>(context);

@@ -116,6 +116,7 @@ func.func @coordinates(%x: tensor<4x8xindex>) -> tensor<4x8xindex> {
 #kj = affine_map<(i, j, k) -> (k, j)>
 #ij = affine_map<(i, j, k) -> (i, j)>
 #same = affine_map<(i, j) -> (i, j)>
+#ijk = affine_map<(i, j, k) -> (i, j, k)>
 func.func @AnEpilogueStays(%x: tensor<8x4xf32>, %y: tensor<4x6xf32>, %z: tensor<8x6xf32>) -> tensor<2x8x3xf16> {
   %p = linalg.generic {indexing_maps = [#ik, #kj, #ij], iterator_types = ["parallel", "parallel", "reduction"]}
       ins(%x, %y : tensor<8x4xf32>, tensor<4x6xf32>) outs(%z : tensor<8x6xf32>) {
@@ -167,4 +168,46 @@ func.func @AnEpilogueOfAnElementwiseReaderStays(%x: tensor<8x4xf32>, %y: tensor<
     linalg.yield %2 : f16
   } -> tensor<8x2x3xf16>
   return %r : tensor<8x2x3xf16>
+}
+
+// CHECK-LABEL: func @AnActivationBetweenProducts
+// CHECK-NOT: tensor.expand_shape
+// CHECK-NOT: tensor.collapse_shape
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "reduction"]}
+// CHECK: linalg.generic {{.*}} ins(%{{.*}}, %arg3 : tensor<?x6xf32>, tensor<6xf32>)
+// CHECK: linalg.generic {{.*}} ins(%{{.*}} : tensor<?x6xf32>)
+// CHECK: math.exp
+// CHECK: linalg.generic {{.*}} ins(%{{.*}} : tensor<?x6xf32>, tensor<?x6xf32>)
+// CHECK: arith.mulf
+// CHECK: return %{{.*}} : tensor<?x6xf32>
+func.func @AnActivationBetweenProducts(%x: tensor<?x4xf32>, %y: tensor<4x6xf32>, %z: tensor<?x6xf32>, %bias: tensor<6xf32>, %b: index, %t: index) -> tensor<?x6xf32> {
+  %c0 = arith.constant 0 : index
+  %rows = tensor.dim %z, %c0 : tensor<?x6xf32>
+  %p = linalg.generic {indexing_maps = [#ik, #kj, #ij], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %y : tensor<?x4xf32>, tensor<4x6xf32>) outs(%z : tensor<?x6xf32>) {
+  ^bb0(%0: f32, %1: f32, %o: f32):
+    %2 = arith.mulf %0, %1 : f32
+    %3 = arith.addf %o, %2 : f32
+    linalg.yield %3 : f32
+  } -> tensor<?x6xf32>
+  %e = tensor.empty(%rows) : tensor<?x6xf32>
+  %s = linalg.generic {indexing_maps = [#same, affine_map<(i, j) -> (j)>, #same], iterator_types = ["parallel", "parallel"]} ins(%p, %bias : tensor<?x6xf32>, tensor<6xf32>) outs(%e : tensor<?x6xf32>) {
+  ^bb0(%0: f32, %1: f32, %o: f32):
+    %2 = arith.addf %0, %1 : f32
+    linalg.yield %2 : f32
+  } -> tensor<?x6xf32>
+  %h = tensor.expand_shape %s [[0, 1], [2]] output_shape [%b, %t, 6] : tensor<?x6xf32> into tensor<?x?x6xf32>
+  %f = tensor.empty(%b, %t) : tensor<?x?x6xf32>
+  %g = linalg.generic {indexing_maps = [#ijk, #ijk], iterator_types = ["parallel", "parallel", "parallel"]} ins(%h : tensor<?x?x6xf32>) outs(%f : tensor<?x?x6xf32>) {
+  ^bb0(%0: f32, %o: f32):
+    %1 = math.exp %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<?x?x6xf32>
+  %r = linalg.generic {indexing_maps = [#ijk, #ijk, #ijk], iterator_types = ["parallel", "parallel", "parallel"]} ins(%h, %g : tensor<?x?x6xf32>, tensor<?x?x6xf32>) outs(%f : tensor<?x?x6xf32>) {
+  ^bb0(%0: f32, %1: f32, %o: f32):
+    %2 = arith.mulf %0, %1 : f32
+    linalg.yield %2 : f32
+  } -> tensor<?x?x6xf32>
+  %q = tensor.collapse_shape %r [[0, 1], [2]] : tensor<?x?x6xf32> into tensor<?x6xf32>
+  return %q : tensor<?x6xf32>
 }

@@ -131,6 +131,10 @@ SmallVector<SmallVector<int64_t>> tilewright::tileWarps(const KernelInfo &info,
   SmallVector<unsigned> loops = loopsFromInnermost(info);
   SmallVector<SmallVector<int64_t>> spellings{
       spreadPinned(info, config, target, loops, accessWidth(info, target))};
+  // All of them along contiguous memory is plain, too.
+  SmallVector<int64_t> along(info.getNumConfigLoops(), 1);
+  along[loops.front()] = llvm::product_of(config.getWarps());
+  spellings.push_back(along);
   // Blocks that read terms ahead may have one element a thread.
   if (llvm::any_of(info.getClasses(info.getRoot()),
                    [&](unsigned number) { return info.classes[number].sequential; }))

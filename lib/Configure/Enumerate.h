@@ -76,7 +76,7 @@ llvm::SmallVector<int64_t> spreadPinned(const KernelInfo &info, LoweringConfigAt
                                         TargetAttr target, llvm::ArrayRef<unsigned> loops,
                                         int64_t width);
 
-/// How `enumerateTiles` writes as many warps as `config` has.
+/// How `enumerateTiles` writes as many warps as `config` has; or all along contiguous memory.
 llvm::SmallVector<llvm::SmallVector<int64_t>>
 tileWarps(const KernelInfo &info, LoweringConfigAttr config, TargetAttr target);
 

@@ -94,7 +94,7 @@ def parts():
     for a, c in ((F16, F32), (BF16, F32), (I8, I32)):
         for form in ("nn", "tb"):
             for label, dims, splits in (("4", sizes(40, 72, 2048), 4), ("ragged", sizes(17, 33, 1100), 3),
-                                        ("short", sizes(16, 16, 96), 4)):
+                                        ("short", sizes(16, 16, 100), 4)):
                 yield product(a, c, "parts", f"{label}_{form}", dims, form,
                               config(a, c, (32, 32, 32), (1, 2), most_stages(a, form, 3), splits=splits))
         f = Function("parts", pair_name(a, c), "default", sizes(16, 64, 4096))

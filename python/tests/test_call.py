@@ -554,6 +554,7 @@ import signal, sys
 import numpy as np, tilewright
 long, add, device = tilewright.load(sys.argv[1]), tilewright.load(sys.argv[2]), tilewright.device("{name}")
 x = np.zeros((1024, 1024), "float32")
+signal.signal(signal.SIGINT, signal.default_int_handler)  # shells start what runs beside them without
 {handler}
 print("ready", flush=True)
 try:

@@ -91,12 +91,11 @@ static void populateGeneral(TypeConverter &types, RewritePatternSet &patterns) {
 
 /// Extrema alone, so that the constants that they begin with are known.
 static LogicalResult convertExtrema(func::FuncOp func) {
-  DenseSet<Operation *> before;
-  func.walk([&](Operation *op) { before.insert(op); });
+  markAsBefore(func);
   if (failed(convert<>(func, populateNamed, isTosaExtremum)) ||
       failed(convert<tosa::ReshapeOp, tosa::ConstShapeOp>(func, populateGeneral, isTosaExtremum)))
     return failure();
-  beginWithInfinity(func, before);
+  beginWithInfinity(func);
   return success();
 }
 

@@ -28,6 +28,8 @@ struct ConvertTile : OpConversionPattern<tosa::TileOp> {
     SmallVector<int64_t> multiples;
     if (!type || failed(op.getConstantMultiples(multiples)))
       return b.notifyMatchFailure(op, "of unknown rank or multiples");
+    if (llvm::any_of(multiples, [](int64_t multiple) { return multiple < 0; }))
+      return b.notifyMatchFailure(op, "the result's sizes say how often");
     unsigned rank = type.getRank();
     SmallVector<OpFoldResult> sizes;
     SmallVector<AffineExpr> read;

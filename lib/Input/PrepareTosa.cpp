@@ -110,13 +110,24 @@ static void ignoreNan(linalg::GenericOp op) {
   larger->erase();
 }
 
-void tilewright::beginWithInfinity(func::FuncOp func, const DenseSet<Operation *> &before) {
+/// On ops that are no extremum's, while extrema are converted.
+static constexpr StringLiteral kBefore = "tilewright.before";
+
+void tilewright::markAsBefore(func::FuncOp func) {
+  func.walk([](Operation *op) {
+    if (isa<arith::ConstantOp, linalg::GenericOp>(op))
+      op->setAttr(kBefore, UnitAttr::get(op->getContext()));
+  });
+}
+
+void tilewright::beginWithInfinity(func::FuncOp func) {
   func.walk([&](Operation *op) {
-    if (before.contains(op))
+    if (op->removeAttr(kBefore))
       return;
     APFloat value(0.0);
     auto constant = dyn_cast<arith::ConstantOp>(op);
-    if (constant && matchPattern(op, m_ConstantFloat(&value)) && value.isLargest())
+    if (constant && matchPattern(op, m_ConstantFloat(&value)) && value.isLargest() &&
+        APFloat::semanticsHasInf(value.getSemantics()))
       setValue(constant, APFloat::getInf(value.getSemantics(), value.isNegative()));
     if (auto generic = dyn_cast<linalg::GenericOp>(op); generic && generic.getNumDpsInits() == 1)
       ignoreNan(generic);

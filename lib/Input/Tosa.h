@@ -23,11 +23,13 @@ void prepareTosa(mlir::func::FuncOp func);
 /// type. Upstream takes the finite one; the specification, the infinity.
 bool isTosaExtremum(mlir::Operation *op);
 
-/// The constants in `func` that are not in `before`, which upstream's
-/// conversions of these ops have made: finite ones become infinities, and a
-/// maximum over a window that ignores NaN begins with NaN.
-void beginWithInfinity(mlir::func::FuncOp func,
-                       const llvm::DenseSet<mlir::Operation *> &before);
+/// Marks what is in `func` before upstream's conversions of these ops.
+void markAsBefore(mlir::func::FuncOp func);
+
+/// The constants in `func` that are not marked, which upstream's conversions of
+/// these ops have made: finite ones become infinities, and a maximum over a
+/// window that ignores NaN begins with NaN. Takes the marks away.
+void beginWithInfinity(mlir::func::FuncOp func);
 
 /// Bilinear `tosa.resize`, with positions in front of the first element, too
 /// (ConvertTosaResize.cpp).

@@ -78,7 +78,10 @@ bool isWidenedForSlices(linalg::GenericOp op) {
       !llvm::all_of(op->getUsers(), llvm::IsaPred<tensor::ExtractSliceOp>))
     return false;
   auto product = op.getDpsInputOperand(0)->get().getDefiningOp<linalg::LinalgOp>();
-  return isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(op.getBody()->front()) &&
+  Operation &widened = op.getBody()->front();
+  return isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(widened) &&
+         widened.getOperand(0) == op.getBody()->getArgument(0) &&
+         op.getBody()->getTerminator()->getOperand(0) == widened.getResult(0) &&
          !(product && product.getNumReductionLoops());
 }
 

@@ -54,7 +54,8 @@ static bool movesByCoordinates(linalg::GenericOp op) {
 
 static bool isPointwise(Operation *op) {
   auto generic = dyn_cast_or_null<linalg::GenericOp>(op);
-  return generic && mayHaveMoreLoops(generic) && generic.getNumLoops() > 0 && generic.getNumParallelLoops() == generic.getNumLoops();
+  return generic && mayHaveMoreLoops(generic) && generic.getNumLoops() > 0 &&
+         generic.getNumParallelLoops() == generic.getNumLoops();
 }
 
 /// A reduction of one tensor: no contraction.

@@ -6,7 +6,6 @@
 #include "tilewright/Dialect/GreedyRewrite.h"
 #include "tilewright/Normalize/Normalize.h"
 
-#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -26,7 +25,6 @@ void tilewright::populateNormalizePipeline(OpPassManager &pm,
   OpPassManager &func = pm.nest<func::FuncOp>();
   // Equal operands are one, before what they cancel to is looked at.
   func.addPass(createCSEPass());
-  func.addPass(arith::createIntRangeOptimizationsPass());
   func.addPass(createSimplifySizesPass());
   func.addPass(createCSEPass());
   func.addPass(createCarryConfigsPass());

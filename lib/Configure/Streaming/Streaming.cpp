@@ -18,6 +18,9 @@ bool Streaming::match(const KernelInfo &info, TargetAttr target) const {
 SmallVector<SmallVector<int64_t>> Streaming::warpSpellings(const KernelInfo &info,
                                                          LoweringConfigAttr config,
                                                          TargetAttr target) const {
+  if (std::optional<unsigned> transposed = transposedLoop(info))
+    return {spreadPinned(info, config, target, {loopsFromInnermost(info).front(), *transposed},
+                         accessWidth(info, target))};
   return tileWarps(info, config, target);
 }
 

@@ -13,14 +13,6 @@ bool Transpose::match(const KernelInfo &info, TargetAttr target) const {
   return info.strategy == getName() && transposedLoop(info);
 }
 
-SmallVector<SmallVector<int64_t>> Transpose::warpSpellings(const KernelInfo &info,
-                                                           LoweringConfigAttr config,
-                                                           TargetAttr target) const {
-  unsigned inner = loopsFromInnermost(info).front();
-  return {spreadPinned(info, config, target, {inner, *transposedLoop(info)},
-                       accessWidth(info, target))};
-}
-
 std::vector<LoweringConfigAttr> Transpose::enumerate(const KernelInfo &info,
                                                      TargetAttr target) const {
   unsigned transposed = *transposedLoop(info);

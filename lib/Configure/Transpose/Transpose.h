@@ -21,9 +21,6 @@ public:
   bool match(const KernelInfo &info, TargetAttr target) const override;
   std::vector<LoweringConfigAttr> enumerate(const KernelInfo &info,
                                             TargetAttr target) const override;
-  llvm::SmallVector<llvm::SmallVector<int64_t>>
-  warpSpellings(const KernelInfo &info, LoweringConfigAttr config,
-                TargetAttr target) const override;
 };
 
 } // namespace tilewright

@@ -155,25 +155,36 @@ static Value *takeLanes(FoldingBuilder &builder, Value *vector, unsigned begin,
   return builder.CreateShuffleVector(vector, createSequentialMask(begin, lanes, 0));
 }
 
-/// The same of a mask, so that lanes that a constant sets or clears are seen to be.
-static Value *takeMask(FoldingBuilder &builder, Value *mask, unsigned begin, unsigned lanes) {
-  auto take = [&](Value *operand) { return takeMask(builder, operand, begin, lanes); };
+/// The same of a mask, so that lanes that a constant sets or clears are seen to be; what was
+/// `taken` of others is taken once.
+static Value *takeMask(FoldingBuilder &builder, Value *mask, unsigned begin, unsigned lanes,
+                       DenseMap<Value *, Value *> &taken) {
+  if (Value *known = taken.lookup(mask))
+    return known;
+  auto take = [&](Value *operand) { return takeMask(builder, operand, begin, lanes, taken); };
   auto *operation = dyn_cast<Instruction>(mask);
-  if (auto *binary = dyn_cast_or_null<BinaryOperator>(operation))
-    return builder.CreateBinOp(binary->getOpcode(), take(binary->getOperand(0)),
-                               take(binary->getOperand(1)));
+  auto *binary = dyn_cast_or_null<BinaryOperator>(operation);
   auto *select = dyn_cast_or_null<SelectInst>(operation);
-  if (select && select->getCondition()->getType()->isVectorTy())
-    return builder.CreateSelect(take(select->getCondition()), take(select->getTrueValue()),
-                                take(select->getFalseValue()));
-  return takeLanes(builder, mask, begin, lanes);
+  Value *made;
+  if (binary) {
+    Value *left = take(binary->getOperand(0)), *right = take(binary->getOperand(1));
+    made = builder.CreateBinOp(binary->getOpcode(), left, right);
+  } else if (select && select->getCondition()->getType()->isVectorTy()) {
+    Value *condition = take(select->getCondition()), *then = take(select->getTrueValue()),
+          *otherwise = take(select->getFalseValue());
+    made = builder.CreateSelect(condition, then, otherwise);
+  } else {
+    made = takeLanes(builder, mask, begin, lanes);
+  }
+  return taken[mask] = made;
 }
 
 /// Lanes of a load from `begin` on: none of them from memory where their mask is all false.
 static Value *loadPiece(FoldingBuilder &builder, IntrinsicInst *load, unsigned begin,
                         unsigned lanes) {
   auto *element = cast<FixedVectorType>(load->getType())->getElementType();
-  Value *mask = takeMask(builder, load->getArgOperand(1), begin, lanes);
+  DenseMap<Value *, Value *> taken;
+  Value *mask = takeMask(builder, load->getArgOperand(1), begin, lanes, taken);
   Value *others = takeLanes(builder, load->getArgOperand(2), begin, lanes);
   if (auto *constant = dyn_cast<Constant>(mask); constant && constant->isNullValue())
     return others;

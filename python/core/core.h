@@ -85,29 +85,30 @@ public:
   explicit Interruptible(const Stream &stream);
   Interruptible(const Interruptible &) = delete;
   ~Interruptible() { end(); }
-  /// Better without the GIL: who gives a device up may need it.
-  void end();
+  /// Whether the device was given up. Better without the GIL: who gives it up may need it.
+  bool end();
 
 private:
-  bool isArmed = false;
+  bool isArmed = false, isGivenUp = false;
 };
 
 /// Raises KeyboardInterrupt, or what else a signal raises, where a call failed while one
 /// came, and releases the status. With the GIL.
-void raiseInterrupt(tilewright_status *status);
+void raiseInterrupt(tilewright_status *status, bool isGivenUp);
 
 /// As `unlocked`, for what works or waits on the stream until Ctrl-C, where it can be stopped.
 template <typename Call> void unlockedOn(const Stream &stream, Call call) {
   if (!stream.stops)
     return unlocked(call);
   tilewright_status *status;
+  bool isGivenUp;
   {
     Interruptible interruptible(stream);
     nb::gil_scoped_release release;
     status = call();
-    interruptible.end();
+    isGivenUp = interruptible.end();
   }
-  raiseInterrupt(status);
+  raiseInterrupt(status, isGivenUp);
   check(status);
 }
 

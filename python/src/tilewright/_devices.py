@@ -127,18 +127,15 @@ _lock = threading.Lock()
 
 
 def _forget_lost():
-    """With the lock."""
+    """With the lock; whether any was lost."""
     global _known_losses
     if _errors.losses == _known_losses:
-        return
+        return False
     _known_losses = _errors.losses
-    lost = [made for made in set(_opened.values()) if made._is_lost()]
-    for known in [known for known, made in _opened.items() if made in lost]:
+    lost = [known for known, made in _opened.items() if made._is_lost()]
+    for known in lost:
         del _opened[known]
-    if lost:
-        # A device and its streams hold each other, and a new ptxsim would have the lost one's context.
-        lost.clear()
-        gc.collect()
+    return bool(lost)
 
 
 def device(name: str | Device = "auto") -> Device:
@@ -154,7 +151,12 @@ def device(name: str | Device = "auto") -> Device:
         raise argument_error(TypeError(), "device: expected a name, as 'cpu' or 'cuda:1', or a tilewright.Device, got "
                              f"{name!r}")
     with _lock:
-        _forget_lost()
+        any_lost = _forget_lost()
+    if any_lost:
+        # A device and its streams hold each other, and a new ptxsim would have the lost one's context. Without the lock, as
+        # finalizers may come here.
+        gc.collect()
+    with _lock:
         if name not in _opened:
             made = Device(_core.open_device(name))
             _opened[name] = _opened.setdefault(made.name, made)

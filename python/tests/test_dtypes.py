@@ -67,6 +67,8 @@ def test_scalars_that_are_no_numbers(name):
 def test_scalars_that_do_not_fit(name):
     with pytest.raises(OverflowError):
         _dtypes.scalar_bits(10**400 if name == "f64" else 1e39 if name[0] in "bf" else 10**39, name)
+    with pytest.raises(OverflowError):
+        _dtypes.scalar_bits(10**400, name)
     if name[0] in "bf" and not name.startswith("f8"):
         for special in (math.inf, -math.inf, math.nan):
             got = _dtypes.scalar_value(_dtypes.scalar_bits(special, name), name)

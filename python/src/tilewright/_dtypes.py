@@ -109,7 +109,9 @@ def scalar_bits(value, name):
     if name in _FORMATS:
         return int.from_bytes(struct.pack(_FORMATS[name], float(value)), "little")
     if name in _ML and name not in PER_BYTE:
-        # NumPy makes infinity, or no number, of what is too large.
+        # NumPy makes infinity, or no number, of what is too large; ml_dtypes has an error of its own beyond a float.
+        if isinstance(value, int):
+            value = float(value)
         with numpy.errstate(all="ignore"):
             made = numpy.asarray(value, to_numpy(name))
         if math.isfinite(value) and not math.isfinite(made):

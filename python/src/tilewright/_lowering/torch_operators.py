@@ -58,7 +58,7 @@ def fmod(x, y):
         return NotImplemented
     x = x.to(kind)
     rest = torch.remainder(x.abs(), y.to(kind).abs() if isinstance(y, torch.Tensor) else abs(y))
-    return torch.where(x < 0, -rest, rest)
+    return torch.where((x == 0) & (rest == 0), x, torch.where(x < 0, -rest, rest))
 
 
 @_decomposes(aten.hypot.default)
@@ -198,6 +198,8 @@ def _running(better):
             return x.clone(), torch.zeros_like(x, dtype=torch.int64)
         if not isinstance(x.shape[dim], int):
             return NotImplemented
+        if x.shape[dim] == 0:
+            return x.clone(), torch.zeros_like(x, dtype=torch.int64)
         shape = [-1 if d == dim % x.dim() else 1 for d in range(x.dim())]
         places = torch.arange(x.shape[dim], device=x.device).view(shape).expand(x.shape)
 
@@ -217,18 +219,28 @@ DECOMPOSITIONS[aten.cummin.default] = _running(torch.le)
 @_decomposes(aten.sort.stable)
 def sort(x, *, stable, dim=-1, descending=False):
     """All sorts of ours are stable."""
-    return aten.sort.default(x, dim, descending)
+    return sort_of_bytes(x, dim, descending) if x.dtype == torch.uint8 else aten.sort.default(x, dim, descending)
+
+
+@_decomposes(aten.sort.default)
+def sort_of_bytes(x, dim=-1, descending=False):
+    """torch-mlir compares them as numbers with a sign."""
+    if x.dtype != torch.uint8:
+        return NotImplemented
+    values, places = aten.sort.default(x.to(torch.int16), dim, descending)
+    return values.to(x.dtype), places
 
 
 def _median(ignores_nan):
     def of_dim(x, dim, keepdim=False):
         if not x.dim():
             return x.clone(), torch.zeros_like(x, dtype=torch.int64)
-        values, places = aten.sort.default(x, dim)
+        values, places = torch.sort(x, dim=dim, stable=True)
         size = x.shape[dim]
         count = torch.isnan(x).sum(dim, keepdim=True) if x.is_floating_point() else torch.zeros_like(places.narrow(dim, 0, 1))
+        last = torch.zeros_like(count) + (size - 1)
         # NaN is behind all.
-        half = (size - count - 1).clamp(min=0) // 2 if ignores_nan else torch.where(count > 0, size - count, (size - 1) // 2)
+        half = (last - count).clamp(min=0) // 2 if ignores_nan else torch.where(count > 0, last - count + 1, last // 2)
         value, place = (torch.gather(y, dim, half) for y in (values, places))
         return (value, place) if keepdim else (value.squeeze(dim), place.squeeze(dim))
 
@@ -248,7 +260,8 @@ def searchsorted(sequence, values, *, out_int32=False, right=False, side=None, s
     right = right if side is None else side == "right"
     # NaN is behind all.
     kind = torch.result_type(sequence, values)
-    sequence, value = sequence.to(kind).unsqueeze(-2), values.to(kind).unsqueeze(-1)
+    sequence, value = sequence.to(kind), values.to(kind).unsqueeze(-1)
+    sequence = sequence.unsqueeze(-2) if values.dim() else sequence
     ahead = torch.logical_not(sequence > value if right else sequence >= value)
     return ahead.sum(-1).to(torch.int32 if out_int32 else torch.int64)
 
@@ -269,10 +282,22 @@ def _from_the_start(operator):
         others = [other.reshape(1) if isinstance(other, torch.Tensor) else other for other in others]
         return operator(x.reshape(1), 0, *others, **options).reshape(())
     DECOMPOSITIONS[operator] = decomposed
+    return decomposed
 
 
-for _operator in (aten.scatter.src, aten.scatter.value, aten.scatter_add.default, aten.scatter_reduce.two):
+for _operator in (aten.scatter.src, aten.scatter.value, aten.scatter_add.default):
     _from_the_start(_operator)
+
+_scatter_reduce = _from_the_start(aten.scatter_reduce.two)
+
+
+@_decomposes(aten.scatter_reduce.two)
+def scatter_reduce(x, dim, index, values, reduce, *, include_self=True):
+    """torch-mlir compares bytes as numbers with a sign."""
+    if x.dtype == torch.uint8 and reduce in ("amax", "amin"):
+        wide = (x.to(torch.int16), dim, index, values.to(torch.int16), reduce)
+        return aten.scatter_reduce.two(*wide, include_self=include_self).to(x.dtype)
+    return _scatter_reduce(x, dim, index, values, reduce, include_self=include_self)
 
 
 @_decomposes(aten.scatter.reduce)
@@ -332,7 +357,11 @@ def embedding_bag(weight, indices, offsets, scale_grad_by_freq=False, mode=0, sp
     """Modes 0, 1, 2: sum, mean, max. The last result, which elements were the largest, is for a gradient, and zero here."""
     bags = offsets.shape[0] - include_last_offset
     starts = offsets[:bags]
-    bag = (torch.arange(indices.shape[0], device=indices.device).unsqueeze(1) >= starts).sum(1) - 1
+    if isinstance(indices.shape[0], int) and indices.shape[0] == 0:
+        sizes = torch.zeros(bags, dtype=torch.int64, device=indices.device)
+        return weight.new_zeros(bags, weight.shape[1]), indices.to(torch.int64), sizes, torch.zeros_like(sizes)
+    places = torch.arange(indices.shape[0], device=indices.device)
+    bag = (places.unsqueeze(1) >= starts).sum(1) - 1
     taken = torch.ones_like(bag) if padding_idx < 0 else (indices != padding_idx).to(torch.int64)
     rows = weight.index_select(0, indices)
     if per_sample_weights is not None:
@@ -346,6 +375,8 @@ def embedding_bag(weight, indices, offsets, scale_grad_by_freq=False, mode=0, sp
     else:
         if padding_idx >= 0:
             rows = torch.where(taken.unsqueeze(1) > 0, rows, 0.0)
+        elif include_last_offset and weight.dtype != torch.float64:  # PyTorch's sums end there, its other results do not
+            rows = torch.where((places < offsets[bags]).unsqueeze(1), rows, 0.0)
         result = zeros.index_add(0, bag, rows)
         if mode == 1:
             result = result / sizes.clamp(min=1).unsqueeze(1).to(weight.dtype)

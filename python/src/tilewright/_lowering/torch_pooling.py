@@ -53,7 +53,8 @@ def _max_pool(operator, count):
         rest, result = places, torch.zeros_like(places)
         for size, wide, weight in zip(reversed(sizes), reversed(padded.shape[-count:]), _weights(sizes)):
             result, rest = result + rest % wide * weight, rest // wide
-        return values, result if any(missing) else places
+        # torch-mlir has -1 where nothing in a window is above -inf.
+        return values, torch.where(places < 0, places, result) if any(missing) else places
     return decomposed
 
 
@@ -66,6 +67,9 @@ def _average_pool(operator, count):
     def decomposed(x, kernel_size, stride=(), padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None):
         kernel, padding = (_of_dims(values, count) for values in (kernel_size, padding))
         stride, sizes = _of_dims(stride, count, kernel), x.shape[-count:]
+        if x.dim() == count + 1:
+            whole = (kernel, stride, padding, ceil_mode, count_include_pad, divisor_override)
+            return operator(x.unsqueeze(0), *whole).squeeze(0)
         if not ceil_mode or not all(isinstance(size, int) for size in sizes):
             return NotImplemented
         missing = _missing(sizes, kernel, stride, padding, [1] * count)
@@ -85,6 +89,8 @@ def _average_pool(operator, count):
 
 
 def average_pool_of_one_dim(x, kernel_size, stride=(), padding=0, ceil_mode=False, count_include_pad=True):
+    if x.dim() == 2:
+        return aten.avg_pool1d.default(x.unsqueeze(0), kernel_size, stride, padding, ceil_mode, count_include_pad).squeeze(0)
     if not ceil_mode:
         return NotImplemented
     stride = _of_dims(stride, 1, _of_dims(kernel_size, 1))

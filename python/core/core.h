@@ -96,6 +96,9 @@ private:
 /// came, and releases the status. With the GIL.
 void raiseInterrupt(tilewright_status *status, bool isGivenUp);
 
+/// Whether Ctrl-C has given a device up in this process.
+bool anyGivenUp();
+
 /// As `unlocked`, for what works or waits on the stream until Ctrl-C, where it can be stopped.
 template <typename Call> void unlockedOn(const Stream &stream, Call call) {
   if (!stream.stops)

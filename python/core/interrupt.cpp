@@ -44,6 +44,8 @@ Watch *watch = nullptr;
 sem_t arrived;
 struct sigaction pythons;
 
+std::atomic<bool> everGivenUp{false};
+
 /// Calls by their number, 0 for none: the one that waits, and the last one that was
 /// interrupted. The thread may wake up when another one waits.
 std::atomic<uint64_t> calls{0}, current{0}, interrupted{0};
@@ -66,7 +68,7 @@ void onInterrupt(int signal) {
     std::lock_guard<std::mutex> lock(watch.mutex);
     if (!watch.waiting || watch.isGivenUp || interrupted != current)
       continue;
-    watch.isGivenUp = true;
+    watch.isGivenUp = everGivenUp = true;
     tilewright_status_release(tilewright_stream_synchronize(watch.waiting, 0));
   }
 }
@@ -145,6 +147,8 @@ void noteLoss() {
   errors.attr("losses") = errors.attr("losses") + nb::int_(1);
 }
 } // namespace
+
+bool anyGivenUp() { return everGivenUp; }
 
 void raiseInterrupt(tilewright_status *status, bool isGivenUp) {
   if (!status || PyErr_CheckSignals() == 0) {

@@ -12,6 +12,11 @@ void check(tilewright_status *status) {
   int code = tilewright_status_code(status);
   std::string message = tilewright_status_message(status);
   tilewright_status_release(status);
+  // A device is given up by a wait of no time.
+  const std::string ending = "within 0 s";
+  if (code == TILEWRIGHT_DEVICE_LOST && anyGivenUp() && message.size() > ending.size() &&
+      message.compare(message.size() - ending.size(), ending.size(), ending) == 0)
+    message += ", where Ctrl-C (KeyboardInterrupt) ended a call";
   nb::object type =
       nb::module_::import_("tilewright._errors").attr("BY_CODE")[nb::int_(code)];
   nb::object error = type(message);

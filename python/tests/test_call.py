@@ -580,6 +580,55 @@ print(add(y, y, device="{name}").numpy().sum())
         process.communicate()
 
 
+def test_children_forked_in_a_call_are_interrupted(tmp_path):
+    """The handler of the call that the parent is in is not theirs."""
+    tilewright.compile(LONG["cpu"].replace("1000000", "20"), target="cpu").save(tmp_path / "long.tw")
+    said, _ = run_python("""
+import os, signal, sys, threading, time
+import numpy as np, tilewright
+signal.signal(signal.SIGINT, signal.default_int_handler)
+long, x = tilewright.load(sys.argv[1]), np.zeros((1024, 1024), "float32")
+long(x, device="cpu")
+def fork():
+    time.sleep(0.1)
+    child = os.fork()
+    if child == 0:
+        try:
+            long(x, device="cpu")
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(5)
+        except KeyboardInterrupt:
+            os._exit(7)
+        os._exit(8)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+thread = threading.Thread(target=fork)
+thread.start()
+long(x, device="cpu")
+thread.join()
+""", tmp_path / "long.tw")
+    assert said == "7\n"
+
+
+def test_finalizers_may_ask_for_a_device():
+    """Those of what is collected because a device was lost."""
+    said, _ = run_python("""
+import faulthandler
+import tilewright
+faulthandler.dump_traceback_later(60, exit=True)
+class Cycle:
+    def __init__(self):
+        self.cycle = self
+    def __del__(self):
+        print(tilewright.device("cpu").name)
+first = tilewright.device("cpu")
+first._is_lost = lambda: True
+tilewright._errors.losses += 1
+Cycle()
+print(tilewright.device("cpu") is first)
+""")
+    assert said == "cpu\nFalse\n"
+
+
 def test_threads_that_hold_tensors_at_the_end_are_no_leak(add, tmp_path):
     add.save(tmp_path / "add.tw")
     _, complaints = run_python("""

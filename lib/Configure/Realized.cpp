@@ -119,14 +119,13 @@ static Refusal checkStages(const ScheduleStrategy &strategy, const KernelInfo &i
   return {};
 }
 
-/// Rows of tiles lie side by side where there are tiles along two loops.
-static Refusal checkRaster(const KernelInfo &info, LoweringConfigAttr config,
-                           const TilePlan &plan) {
+/// Rows of tiles lie side by side where there are tiles along two loops, of one tile or of more.
+static Refusal checkRaster(const KernelInfo &info, LoweringConfigAttr config) {
   if (config.getRaster() == 1)
     return {};
   llvm::SmallDenseSet<unsigned> spread;
   for (unsigned number : info.getClasses(info.getRoot()))
-    if (info.classes[number].parallel && plan.classes[number].loop)
+    if (info.classes[number].parallel)
       spread.insert(number);
   if (spread.size() > 1)
     return {};
@@ -185,7 +184,7 @@ Refusal ScheduleStrategy::check(const KernelInfo &info, LoweringConfigAttr confi
     return why;
   if (Refusal why = checkStages(*this, info, config, target))
     return why;
-  if (Refusal why = checkRaster(info, config, plan))
+  if (Refusal why = checkRaster(info, config))
     return why;
   if (Refusal why = checkPowers(*this, info, config))
     return why;

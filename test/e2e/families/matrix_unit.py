@@ -58,9 +58,7 @@ def rings():
             statics = [sizes(2 * m, 3 * n, 5 * k), sizes(m + 8, n + 4, 2 * k + 12), sizes(m - 2, n + 6, 3 * k + 2)]
             for dims in statics[number % 3:][:1] if a is not F16 else statics:
                 label = "x".join(map(str, dims.values()))
-                is_grid = dims["m"] > m and dims["n"] > n  # else there are no tiles to walk over in another order
-                yield product(a, c, "ring", f"{name}_{label}", dims, form,
-                              pinned if is_grid else config(a, c, block, warps, most_stages(a, form, stages)))
+                yield product(a, c, "ring", f"{name}_{label}", dims, form, pinned)
             yield product(a, c, "ring", f"{name}_any", sizes(1, 1, 1), form, pinned, True,
                           [sizes(m, n, 0), sizes(8, 8, 8), sizes(m + 1, n - 1, k + 1), sizes(m, n + 8, 4 * k),
                            sizes(2 * m + 8, n + 16, 2 * k + 8), sizes(0, 5, 3)])

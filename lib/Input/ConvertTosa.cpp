@@ -73,7 +73,8 @@ static LogicalResult convert(func::FuncOp func, Populate populate,
   (target.addLegalOp<Intermediate>(), ...);
   // Neither legal nor illegal: converted where there is a pattern.
   target.markUnknownOpDynamicallyLegal([&](Operation *op) {
-    return isConverted(op) ? std::nullopt : std::optional<bool>(true);
+    return isConverted(op) && !isTileOfUnknownCount(op) ? std::nullopt
+                                                        : std::optional<bool>(true);
   });
   return applyPartialConversion(func, target, std::move(patterns));
 }

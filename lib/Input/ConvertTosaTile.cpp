@@ -28,8 +28,6 @@ struct ConvertTile : OpConversionPattern<tosa::TileOp> {
     SmallVector<int64_t> multiples;
     if (!type || failed(op.getConstantMultiples(multiples)))
       return b.notifyMatchFailure(op, "of unknown rank or multiples");
-    if (llvm::any_of(multiples, [](int64_t multiple) { return multiple < 0; }))
-      return b.notifyMatchFailure(op, "the result's sizes say how often");
     unsigned rank = type.getRank();
     SmallVector<OpFoldResult> sizes;
     SmallVector<AffineExpr> read;
@@ -57,6 +55,13 @@ struct ConvertTile : OpConversionPattern<tosa::TileOp> {
   }
 };
 } // namespace
+
+bool tilewright::isTileOfUnknownCount(Operation *op) {
+  auto tile = dyn_cast<tosa::TileOp>(op);
+  SmallVector<int64_t> multiples;
+  return tile && succeeded(tile.getConstantMultiples(multiples)) &&
+         llvm::any_of(multiples, [](int64_t multiple) { return multiple < 0; });
+}
 
 void tilewright::populateTosaTile(RewritePatternSet &patterns) {
   patterns.add<ConvertTile>(patterns.getContext(), /*benefit=*/2);

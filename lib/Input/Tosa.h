@@ -35,6 +35,10 @@ void beginWithInfinity(mlir::func::FuncOp func);
 /// (ConvertTosaResize.cpp).
 void populateTosaResize(mlir::RewritePatternSet &patterns);
 
+/// A `tosa.tile` with a multiple of -1, for which upstream takes a size of the
+/// input: it is refused (ConvertTosaTile.cpp).
+bool isTileOfUnknownCount(mlir::Operation *op);
+
 /// `tosa.tile`, with several dynamic sizes, too (ConvertTosaTile.cpp).
 void populateTosaTile(mlir::RewritePatternSet &patterns);
 

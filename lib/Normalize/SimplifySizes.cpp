@@ -120,6 +120,10 @@ static bool hasRanges(func::FuncOp func) {
   }).wasInterrupted();
 }
 
+template <typename... Ops> static void addFolding(RewritePatternSet &patterns) {
+  (Ops::getCanonicalizationPatterns(patterns, patterns.getContext()), ...);
+}
+
 namespace {
 struct SimplifySizesPass : tilewright::impl::SimplifySizesPassBase<SimplifySizesPass> {
   void runOnOperation() override {
@@ -135,10 +139,8 @@ struct SimplifySizesPass : tilewright::impl::SimplifySizesPassBase<SimplifySizes
     for (cf::AssertOp op : llvm::make_early_inc_range(body.getOps<cf::AssertOp>()))
       uniteSizes(op);
     RewritePatternSet patterns(&getContext());
-    for (StringRef name : {"arith.cmpi", "arith.select", "arith.index_cast", "arith.muli",
-                           "cf.assert", "affine.apply"})
-      if (auto op = RegisteredOperationName::lookup(name, &getContext()))
-        op->getCanonicalizationPatterns(patterns, &getContext());
+    addFolding<arith::CmpIOp, arith::SelectOp, arith::IndexCastOp, arith::MulIOp, cf::AssertOp,
+               affine::AffineApplyOp>(patterns);
     if (failed(applyPatternsBounded(getOperation(), std::move(patterns), "normalize",
                                     "arithmetic on sizes")))
       signalPassFailure();

@@ -6,6 +6,13 @@ func.func @Custom(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %r : tensor<4xf32>
 }
 
+func.func @TileOfUnknownCount(%x: tensor<2x3xf32>) -> tensor<6x3xf32> {
+  %s = tosa.const_shape {values = dense<[-1, 1]> : tensor<2xindex>} : () -> !tosa.shape<2>
+  // expected-error @below {{'tosa.tile' op is not compiled}}
+  %r = tosa.tile %x, %s : (tensor<2x3xf32>, !tosa.shape<2>) -> tensor<6x3xf32>
+  return %r : tensor<6x3xf32>
+}
+
 // Of its shapes nothing is said.
 func.func @ResizeOfAnySize(%x: tensor<1x?x8x4xf32>) -> tensor<1x?x16x4xf32> {
   %scale = tosa.const_shape {values = dense<[4, 2, 4, 2]> : tensor<4xindex>} : () -> !tosa.shape<4>

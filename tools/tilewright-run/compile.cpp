@@ -120,7 +120,7 @@ std::string describeFile(const std::string &path) {
 }
 
 void runCompiler(const std::vector<std::string> &command, const AnonymousFile &output) {
-  runtime::ChildEnd end = runtime::runChild({command, {{output.number, 1}}});
+  runtime::ChildEnd end = runtime::runChild({command, {{output.number, output.number}}});
   if (end.error)
     throw RunError(command[0] + ": " + std::strerror(end.error));
   int status = end.status;
@@ -132,10 +132,11 @@ void runCompiler(const std::vector<std::string> &command, const AnonymousFile &o
                    std::to_string(WEXITSTATUS(status)));
 }
 
-/// What the compiler makes of its own path, the input and further arguments.
+/// What the compiler makes of its own path, the input and further arguments. Its standard output
+/// is ours, for what else it is asked to write.
 std::string compileNow(std::vector<std::string> command) {
   AnonymousFile output("tilewright-artifact");
-  command.insert(command.begin() + 2, {"-o", "-"});
+  command.insert(command.begin() + 2, {"-o", "/proc/self/fd/" + std::to_string(output.number)});
   runCompiler(command, output);
   return output.contents();
 }

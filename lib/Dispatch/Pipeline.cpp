@@ -67,7 +67,8 @@ void tilewright::populateDispatchPipeline(OpPassManager &pm,
   OpPassManager &func = pm.nest<func::FuncOp>();
   func.addPass(createCanonicalizePass("dispatch"));
   func.addPass(createCSEPass());
-  func.addPass(createCheckHostPass());
+  pm.addPass(createLoadDispatchesPass());
+  pm.nest<func::FuncOp>().addPass(createCheckHostPass());
 }
 
 void tilewright::registerDispatchPasses() {

@@ -51,10 +51,7 @@ namespace tilewright {
 /// Results up to this size are kept even if they are larger than what they come from.
 static constexpr int64_t kSmallBytes = 4096;
 
-/// Tables of functions of coordinates up to this size are kept.
-static constexpr int64_t kTableBytes = 1 << 20;
-
-static int64_t getBytes(Type type) {
+int64_t tilewright::getStaticBytes(Type type) {
   auto shaped = dyn_cast<RankedTensorType>(type);
   if (!shaped || !shaped.getElementType().isIntOrFloat())
     return 0;
@@ -92,7 +89,6 @@ private:
   bool isWorthKeeping(Value value);
   void chooseKept();
   void addNeeded(Operation *op);
-  func::FuncOp getLoadFunction(SymbolTable &symbols);
   void dropUnread(func::FuncOp atLoad);
 
   func::FuncOp func;
@@ -159,7 +155,7 @@ static bool callsFunctions(Operation *op) {
 
 void LoadWork::classify(Operation *op) {
   if (isa<LoadedOp>(op))
-    known[op->getResult(0)].bytes = getBytes(op->getResult(0).getType());
+    known[op->getResult(0)].bytes = getStaticBytes(op->getResult(0).getType());
   if (!mayMove(op))
     return;
   ConstantWork work;
@@ -174,7 +170,7 @@ void LoadWork::classify(Operation *op) {
     work.tabulates |= found->second.tabulates;
   }
   if (isData(op))
-    work.bytes = getBytes(op->getResult(0).getType());
+    work.bytes = getStaticBytes(op->getResult(0).getType());
   work.tabulates |= callsFunctions(op);
   work.computes |= work.tabulates || (work.bytes && computes(op));
   for (Value result : op->getResults())
@@ -342,7 +338,7 @@ bool LoadWork::isWorthKeeping(Value value) {
   if (found == known.end() || !found->second.computes ||
       !isa<RankedTensorType>(value.getType()))
     return false;
-  int64_t bytes = getBytes(value.getType());
+  int64_t bytes = getStaticBytes(value.getType());
   if (bytes && value.getDefiningOp()->hasAttr(kAtLoadAttr))
     return true;
   int64_t most = found->second.tabulates ? kTableBytes : kSmallBytes;
@@ -381,8 +377,7 @@ void LoadWork::addNeeded(Operation *op) {
     addNeeded(value.getDefiningOp());
 }
 
-/// The function of which `func` has results already, or a new one.
-func::FuncOp LoadWork::getLoadFunction(SymbolTable &symbols) {
+func::FuncOp tilewright::getLoadFunction(func::FuncOp func, SymbolTable &symbols) {
   func::FuncOp known;
   func.walk([&](LoadedOp op) {
     known = symbols.lookup<func::FuncOp>(op.getFunction());
@@ -393,6 +388,7 @@ func::FuncOp LoadWork::getLoadFunction(SymbolTable &symbols) {
   auto made = func::FuncOp::create(func.getLoc(), (func.getName() + ".at_load").str(),
                                    FunctionType::get(func.getContext(), {}, {}));
   made.setPrivate();
+  OpBuilder b(func.getContext());
   made->setAttr(kAtLoadAttr, b.getUnitAttr());
   b.setInsertionPointToStart(made.addEntryBlock());
   func::ReturnOp::create(b, func.getLoc());
@@ -406,7 +402,7 @@ void LoadWork::takeOut(SymbolTable &symbols) {
     return;
   for (Value value : kept)
     addNeeded(value.getDefiningOp());
-  func::FuncOp atLoad = getLoadFunction(symbols);
+  func::FuncOp atLoad = getLoadFunction(func, symbols);
   auto done = cast<func::ReturnOp>(atLoad.getBody().front().getTerminator());
   b.setInsertionPoint(done);
   IRMapping mapping;

@@ -32,6 +32,7 @@ void tilewright::populateNormalizePipeline(OpPassManager &pm,
   func.addPass(createReadRotationsPass());
   func.addPass(createGeneralizePass());
   func.addPass(createSimplifyBodiesPass());
+  func.addPass(createEvaluateConstantsPass());
   func.addPass(createFoldScalarsPass());
   func.addPass(createReadExtractsPass());
   func.addPass(createReadOtherMapsPass());
@@ -45,6 +46,8 @@ void tilewright::populateNormalizePipeline(OpPassManager &pm,
   pm.addPass(createComputeAtLoadPass());
   OpPassManager &rest = pm.nest<func::FuncOp>();
   rest.addPass(createHoistAssertsPass());
+  // What an assert counts of positions, as that they are inside of a table.
+  rest.addPass(createEvaluateConstantsPass());
   rest.addPass(createDecomposeArgReductionsPass());
   rest.addPass(createSliceConstantDimsPass());
   rest.addPass(createFoldRelayoutsPass());

@@ -58,6 +58,7 @@ def operators():
                                           (random(2, 9, 8),)),
         "adaptive_max_pool2d": (lambda x: (functional.adaptive_max_pool2d(x, (4, 2), return_indices=True), functional.adaptive_max_pool2d(x, 1)),
                                 (random(2, 8, 8),)),
+        "histc": (lambda x: (torch.histc(x, 7, -1.5, 1.5), torch.histc(x, 5), torch.histc(x.round(), 4, 0, 3)), (random(9, 20),)),
         "gelu by tanh": (lambda x: functional.gelu(x, approximate="tanh"), (x,)),
         "copysign": (lambda x, y: (torch.copysign(x, y), torch.copysign(x, -0.0)), (x, special.nan_to_num(1.0))),
         "fmax": (lambda x, y, z: (torch.fmax(x, y), torch.fmin(y, x), torch.fmax(y, z), torch.fmin(z, y)), (x, special, torch.tensor(0.5))),
@@ -114,6 +115,49 @@ def operators():
 
 @needs_torch_mlir
 @pytest.mark.filterwarnings("ignore:.*degrees of freedom")
+@needs_torch_mlir
+def test_experts():
+    """Rows that are sorted by expert, each times the matrix of its expert: few, which read their own, and many."""
+    import torch
+    generator = torch.Generator().manual_seed(2)
+    for rows, counts in ((6, [2, 0, 3]), (30, [11, 0, 19])):
+        x, w = torch.randn((rows, 16), generator=generator), torch.randn((3, 16, 8), generator=generator)
+        offsets = torch.tensor(counts, dtype=torch.int32).cumsum(0).to(torch.int32)
+
+        class Experts(torch.nn.Module):
+            def forward(self, x, w, offsets):
+                return torch._grouped_mm(x, w, offs=offsets)
+
+        got = tilewright.from_torch(Experts(), (x, w, offsets), target="cpu")(x, w, offsets)
+        expected = torch.zeros(rows, 8)
+        for expert, (first, last) in enumerate(zip([0, *offsets.tolist()], offsets.tolist())):
+            expected[first:last] = x[first:last] @ w[expert]
+        assert np.allclose(got, expected.numpy(), atol=1e-5)
+
+
+@needs_torch_mlir
+def test_constants_of_booleans_and_in_lists():
+    """Of copies that torch-mlir's importer makes and drops, it took the next for the one before; it takes no constants in lists."""
+    import torch
+
+    class Masks(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            for number in range(12):
+                self.register_buffer(f"mask{number}", torch.arange(4) < number % 5)
+            self.register_buffer("places", torch.tensor([3, 0, 2]), persistent=False)
+            self.table = torch.nn.Parameter(torch.arange(8.0).reshape(4, 2))
+
+        def forward(self, x):
+            found = [torch.where(getattr(self, f"mask{number}"), x, -x) for number in range(12)]
+            return torch.stack(found), self.table[self.places] + x[0]
+
+    x = torch.tensor([1.0, 2.0, 3.0, 4.0])
+    got = tilewright.from_torch(Masks().eval(), (x,), target="cpu")(x)
+    for one, other in zip(got, Masks()(x)):
+        assert np.array_equal(one, other.detach().numpy())
+
+
 def test_operators():
     """All in one program, since each has a second of torch.export and torch-mlir."""
     import torch

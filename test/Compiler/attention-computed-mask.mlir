@@ -19,7 +19,8 @@
 // CHECK: @distance({{.*}}): 1 kernel{{$}}
 // CHECK: @curves({{.*}}): 2 kernels{{$}}
 // CHECK: @lengths({{.*}}): 1 kernel{{$}}
-// CHECK: @pages({{.*}}): 2 kernels{{$}}
+// CHECK: @pages.at_load(): 1 kernel{{$}}
+// CHECK: @pages({{.*}}): 1 kernel{{$}}
 // GPU: @padding({{.*}}): 1 kernel{{$}}
 // CPU: @padding({{.*}}): 2 kernels{{$}}
 

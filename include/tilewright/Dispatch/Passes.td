@@ -341,6 +341,16 @@ def FormDispatchesPass
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def LoadDispatchesPass : Pass<"tilewright-load-dispatches", "::mlir::ModuleOp"> {
+  let summary = "Launch kernels that read constants alone when the program is loaded";
+  let description = [{
+    A `tilewright.dispatch` whose operands are constants, results of such kernels or
+    `tilewright.loaded` moves to the function `NAME.at_load`, where kernels only read its
+    results, which are no larger than the largest of its inputs and 1 MiB.
+  }];
+  let dependentDialects = ["::tilewright::TilewrightDialect"];
+}
+
 def CheckHostPass : Pass<"tilewright-check-host", "::mlir::func::FuncOp"> {
   let summary = "Refuse ops that neither a kernel nor the host can run";
   let description = [{

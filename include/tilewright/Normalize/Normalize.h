@@ -78,6 +78,15 @@ void sliceConstantDims(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op)
 /// tensor, and adds that to the result; true if it did.
 bool addInitLast(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op);
 
+/// Tables of functions of coordinates up to this size are kept from when the program is loaded.
+inline constexpr int64_t kTableBytes = 1 << 20;
+
+/// The bytes of a static tensor of integers or floats; 0 of anything else.
+int64_t getStaticBytes(mlir::Type type);
+
+/// The private function that runs at load and of which `func` has results already, or a new one.
+mlir::func::FuncOp getLoadFunction(mlir::func::FuncOp func, mlir::SymbolTable &symbols);
+
 /// Moves what depends on constants alone, where that is worth its memory, out of `func`
 /// into a private function that runs when the program is loaded.
 void computeAtLoad(mlir::func::FuncOp func, mlir::SymbolTable &symbols);

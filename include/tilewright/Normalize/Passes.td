@@ -44,6 +44,19 @@ def SimplifyBodiesPass
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def EvaluateConstantsPass
+    : Pass<"tilewright-evaluate-constants", "::mlir::func::FuncOp"> {
+  let summary = "Compute integers that depend on coordinates and constants alone";
+  let description = [{
+    Of static tensors of integers, positions and masks say: what is the same everywhere becomes a
+    constant; a scan, reduction or gather whose result is linear in the coordinates becomes a
+    `linalg.generic` that computes it from them; what else these or a concatenation give is a table
+    in the program up to 512 elements. Ops with a pinned `tilewright.lowering_config` stay.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def SimplifyPowersPass : Pass<"tilewright-simplify-powers", "::mlir::func::FuncOp"> {
   let summary = "Squares, roots and reciprocals that are spelt as powers";
   let description = [{

@@ -23,6 +23,8 @@ import diagnostics
 import parameters
 import spelling
 import torch_attention
+import torch_experts
+import torch_importer
 import torch_operators
 import torch_pooling
 import torch_shapes
@@ -32,7 +34,9 @@ PIPELINE = ("builtin.module(func.func(torch-match-quantized-custom-ops),torchdyn
             "torch-backend-to-linalg-on-tensors-backend-pipeline,canonicalize,cse)")
 
 DECOMPOSITIONS = {**get_decomposition_table(), **torch_operators.DECOMPOSITIONS, **torch_pooling.DECOMPOSITIONS,
-                  **torch_attention.DECOMPOSITIONS}
+                  **torch_attention.DECOMPOSITIONS, **torch_experts.DECOMPOSITIONS}
+
+torch_importer.keep_constants()
 
 
 def lower(program):
@@ -41,6 +45,7 @@ def lower(program):
         program = program.run_decompositions(DECOMPOSITIONS)
         torch_shapes.simplify(program.graph)
         inputs = prepare(program)
+        torch_importer.name_literals(program)
         module = fx.export_and_import(program, output_type="raw", func_name="main", decomposition_table={}).operation
     except diagnostics.Refused:
         raise

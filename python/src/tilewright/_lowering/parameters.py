@@ -18,8 +18,10 @@ import re
 
 import numpy as np
 
-#: Bytes from which on a constant is large.
+#: Bytes from which on a constant is large. Integers are what positions and places in tables are computed of, which the compiler sees
+#: through in the text.
 LARGE = 4096
+LARGE_INTEGERS = 65536
 #: Where tensors begin in the file, so that programs can use them in place.
 ALIGNMENT = 64
 
@@ -45,7 +47,7 @@ def take_out(text, file_name, names=None):
     def add(name, type_, data):
         """What stands for the constant; None: it stays."""
         parsed = _static(type_)
-        if parsed is None or len(data) < LARGE:
+        if parsed is None or len(data) < (LARGE_INTEGERS if parsed[0] in ("i64", "i32") else LARGE):
             return None
         dtype, shape, size = parsed
         if len(data) != size * int(np.prod(shape, dtype=np.int64)):

@@ -114,8 +114,6 @@ def operators():
 
 
 @needs_torch_mlir
-@pytest.mark.filterwarnings("ignore:.*degrees of freedom")
-@needs_torch_mlir
 def test_experts():
     """Rows that are sorted by expert, each times the matrix of its expert: few, which read their own, and many."""
     import torch
@@ -158,6 +156,8 @@ def test_constants_of_booleans_and_in_lists():
         assert np.array_equal(one, other.detach().numpy())
 
 
+@needs_torch_mlir
+@pytest.mark.filterwarnings("ignore:.*degrees of freedom")
 def test_operators():
     """All in one program, since each has a second of torch.export and torch-mlir."""
     import torch

@@ -343,11 +343,7 @@ LogicalResult tilewright::configureKernel(func::FuncOp kernel, bool listAll) {
   if (std::string bound = describeBound(*info, config, target); !bound.empty())
     explain.push_back(bound);
   recordTilePlan(kernel, *info, config, target);
-
-  SmallVector<Attribute> lines;
-  for (const std::string &line : explain)
-    lines.push_back(StringAttr::get(kernel.getContext(), line));
-  kernel->setAttr(kExplainAttr, ArrayAttr::get(kernel.getContext(), lines));
+  setExplanation(kernel, explain);
   if (listAll)
     recordCandidates(*info, candidates);
   return success();

@@ -27,12 +27,22 @@ std::string tilewright::toString(Attribute attribute) {
   return text;
 }
 
+void tilewright::explainEarlierStages(func::FuncOp kernel,
+                                      SmallVectorImpl<std::string> &explain) {
+  if (auto said = kernel->getAttrOfType<ArrayAttr>(kExplainAttr))
+    for (auto line : said.getAsRange<StringAttr>())
+      explain.push_back(line.str());
+}
+
+void tilewright::setExplanation(func::FuncOp kernel, ArrayRef<std::string> explain) {
+  SmallVector<StringRef> lines(explain.begin(), explain.end());
+  kernel->setAttr(kExplainAttr, Builder(kernel.getContext()).getStrArrayAttr(lines));
+}
+
 void tilewright::explainKernel(const KernelInfo &info,
                                SmallVectorImpl<std::string> &explain) {
   func::FuncOp kernel = info.kernel;
-  if (auto said = kernel->getAttrOfType<ArrayAttr>(kExplainAttr))
-    for (auto line : said.getAsRange<StringAttr>())
-      explain.push_back(line.getValue().str());
+  explainEarlierStages(kernel, explain);
   for (BlockArgument argument : kernel.getArguments())
     if (getPadding(argument))
       explain.push_back("argument " + std::to_string(argument.getArgNumber()) +

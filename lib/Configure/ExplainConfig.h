@@ -13,8 +13,13 @@ namespace tilewright {
 
 std::string toString(mlir::Attribute attribute);
 
-/// What earlier stages have said of the kernel and of its ops.
+/// What earlier stages have said of the kernel.
+void explainEarlierStages(mlir::func::FuncOp kernel, llvm::SmallVectorImpl<std::string> &explain);
+/// The same, and of its ops.
 void explainKernel(const KernelInfo &info, llvm::SmallVectorImpl<std::string> &explain);
+
+/// Replaces what is said of the kernel, one line each.
+void setExplanation(mlir::func::FuncOp kernel, llvm::ArrayRef<std::string> explain);
 
 /// One line for each kind of refusal of a strategy: its first candidate, and how many more.
 void explainRefusals(llvm::ArrayRef<Candidate> candidates,

@@ -44,3 +44,10 @@ OrRefusal<SharedRows> tilewright::findSharedRows(AttentionOp op) {
   shared.rows = int64_t(llvm::PowerOf2Ceil(heads)) * shared.headQueries;
   return shared;
 }
+
+SmallVector<int64_t> tilewright::blockOfRows(const OrRefusal<SharedRows> &shared, int64_t rows,
+                                             int64_t keys) {
+  if (!shared || rows <= shared->headQueries)
+    return {rows, keys};
+  return {rows / shared->headQueries, shared->headQueries, keys};
+}

@@ -11,6 +11,7 @@
 // that costs, so that tasks are as large as leaves enough of them.
 
 #include "AttentionPanels.h"
+#include "AttentionConfigs.h"
 
 #include "tilewright/Dialect/MatrixInstruction.h"
 
@@ -46,10 +47,8 @@ OrRefusal<AttentionPlan> tilewright::planAttentionPanels(AttentionOp op, Lowerin
                   "power of two; they are [" +
                       Twine(plan.queries) + ", " + Twine(plan.keys) + "] and [" +
                       Twine(plan.panel) + ", " + Twine(plan.rows) + "]");
-  if (op.getKeyParts() && int64_t(*op.getKeyParts()) % plan.keys)
-    return refuse(Refused::Indivisible,
-                  "parts of the keys are multiples of " + Twine(*op.getKeyParts()) +
-                      " long, which is none of the block's " + Twine(plan.keys) + " keys");
+  if (Refusal why = checkPartitions(op, plan))
+    return why;
   plan.columns = llvm::alignTo(plan.columns, plan.rows);
   if (StringAttr name = config.getMma()) {
     auto instruction = MatrixInstruction::parse(op.getContext(), name);

@@ -12,6 +12,7 @@
 // result's columns, half of the keys as scores, and a quarter of them as powers.
 
 #include "AttentionWarpgroups.h"
+#include "AttentionConfigs.h"
 #include "WarpSpecialized/TensorMaps.h"
 #include "WarpSpecialized/WarpgroupRegisters.h"
 
@@ -74,7 +75,7 @@ static bool takesPages(AttentionOp op, int64_t keys) {
 static constexpr int64_t kRows = 64;
 
 Refusal tilewright::whyNotByWarpgroups(AttentionOp op, TargetAttr target) {
-  Type element = getElementTypeOrSelf(op.getQuery().getType());
+  Type element = elementTypeOf(op);
   if (!target.has("warpgroup_mma"))
     return refuse(Refused::Target, target.getName() + " has no warpgroups whose instructions "
                                                       "multiply; cuda:sm_90a has");
@@ -126,7 +127,7 @@ static Refusal whyNotStored(AttentionOp op, int64_t columns) {
 /// values in rings, their barriers, and what the result leaves through.
 static int64_t sharedBytes(AttentionOp op, LoweringConfigAttr config,
                            const AttentionPlan &plan, int64_t groups) {
-  int64_t bytes = getElementTypeOrSelf(op.getQuery().getType()).getIntOrFloatBitWidth() / 8;
+  int64_t bytes = elementTypeOf(op).getIntOrFloatBitWidth() / 8;
   int64_t ring = plan.keys * (plan.depth + plan.columns) * bytes + 32;
   int64_t out = getElementTypeOrSelf(op.getOutputs()[0].getType()).getIntOrFloatBitWidth() / 8;
   int64_t result = plan.queries * plan.columns * out;
@@ -147,7 +148,7 @@ tilewright::planAttentionByWarpgroups(AttentionOp op, LoweringConfigAttr config,
     return why;
   if (plan.heads > 1)
     return refuse(Refused::Config, "'block' has several heads; warpgroups multiply queries of one");
-  Type element = getElementTypeOrSelf(op.getQuery().getType());
+  Type element = elementTypeOf(op);
   if (instruction.operands[0] != element || instruction.operands[1] != element ||
       !instruction.accumulator.isF32() || !hasInstruction(target, config.getMma()))
     return refuse(Refused::Types, "instruction '" + config.getMma().getValue() + "' is none of " +
@@ -177,10 +178,8 @@ tilewright::planAttentionByWarpgroups(AttentionOp op, LoweringConfigAttr config,
   if (!hasInstruction(target, plan.values))
     return refuse(Refused::Target, target.getName() + " has no instruction '" +
                                        plan.values.getValue() + "' for the columns of the values");
-  if (op.getKeyParts() && int64_t(*op.getKeyParts()) % plan.keys)
-    return refuse(Refused::Indivisible,
-                  "parts of the keys are multiples of " + Twine(*op.getKeyParts()) +
-                      " long, which is none of the block's " + Twine(plan.keys) + " keys");
+  if (Refusal why = checkPartitions(op, plan))
+    return why;
   if (config.getTmaStore())
     if (Refusal why = whyNotStored(op, plan.columns))
       return why;
@@ -192,11 +191,8 @@ tilewright::planAttentionByWarpgroups(AttentionOp op, LoweringConfigAttr config,
                                           "registers of scores, their powers and the result"))
     return why;
   plan.shared = sharedBytes(op, config, plan, groups);
-  if (int64_t most = target.getFact("shared_memory"); plan.shared > most)
-    return refuse(Refused::SharedMemory, "needs " + Twine(plan.shared) +
-                                             " bytes of shared memory; the target has " +
-                                             Twine(most))
-        .of(plan.shared, most);
+  if (Refusal why = checkSharedMemory(plan, target))
+    return why;
   return plan;
 }
 

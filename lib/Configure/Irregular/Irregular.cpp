@@ -10,13 +10,13 @@
 // Neighbouring threads have neighbouring elements of a slice.
 
 #include "tilewright/Configure/Irregular.h"
+#include "ExplainConfig.h"
 #include "Fields.h"
 #include "tilewright/Configure/Configure.h"
 #include "tilewright/Configure/Pins.h"
 #include "tilewright/Dialect/LookBack.h"
 
 #include "llvm/Support/MathExtras.h"
-#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -270,13 +270,9 @@ LogicalResult tilewright::configureIrregular(func::FuncOp kernel, Operation *op,
                 ? "; three kernels, as neighbours along the dim are not neighbours in memory"
                 : "; three kernels, as " + target.getName().str() +
                       " does not promise that blocks go on while others wait for them";
-  std::string configText;
-  llvm::raw_string_ostream(configText) << (pinned ? "config (pinned): " : "config: ")
-                                       << Attribute(config);
-  SmallVector<Attribute> lines{b.getStringAttr(text)};
-  if (auto known = kernel->getAttrOfType<ArrayAttr>(kExplainAttr))
-    llvm::append_range(lines, known);
-  kernel->setAttr(kExplainAttr, b.getArrayAttr(lines));
-  addExplanation(kernel, configText);
+  SmallVector<std::string> explain{text};
+  explainEarlierStages(kernel, explain);
+  setExplanation(kernel, explain);
+  addExplanation(kernel, (pinned ? "config (pinned): " : "config: ") + toString(config));
   return success();
 }

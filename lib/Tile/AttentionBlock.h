@@ -1,10 +1,15 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The code of one block of attention: AttentionBlock.cpp has what its forms have in common
-// (AttentionMask.cpp of masks, AttentionPages.cpp of pages and lengths),
-// AttentionVectors.cpp the form whose values are vectors as large as the block (of GPUs,
-// whose threads they are distributed to), AttentionPanels.cpp that of CPUs.
+// The code of one block of attention, in the order of reading:
+//
+//   AttentionBlock.cpp    where the block is, and how it reads and writes operands
+//   AttentionKeys.cpp     which keys it walks along, and which steps hide some
+//   AttentionPages.cpp    keys in pages, and sequences of lengths of their own
+//   AttentionMask.cpp     scores that a mask or their coordinates hide
+//   OnlineSoftmax.cpp     what is carried from step to step
+//   AttentionVectors.cpp  the loop over vectors as large as the block, which GPUs distribute
+//   AttentionPanels.cpp   the loop over register tiles of CPUs; AttentionTiles.cpp by AMX
 
 #ifndef TILEWRIGHT_LIB_TILE_ATTENTIONBLOCK_H
 #define TILEWRIGHT_LIB_TILE_ATTENTIONBLOCK_H
@@ -50,6 +55,9 @@ protected:
   struct Carried {
     mlir::Value largest, scaled, sum, result;
   };
+
+  /// Decides in which units scores are compared.
+  void choosePowerScale();
 
   // Scalars, all of them the same for the whole block.
   mlir::Value constant(int64_t value);

@@ -1,9 +1,10 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The mask of a block's scores: read from memory, or computed by the op that produces it, of
-// vectors as large as the scores. What of these is the same along a row or a column is one value
-// for each thread once layouts are given.
+// Which scores of a block are hidden: by their coordinates (`causal`, `window`, lengths), or by a
+// mask that is read from memory, or computed by the op that produces it, of vectors as large as the
+// scores. What of these is the same along a row or a column is one value for each thread once
+// layouts are given.
 //
 //   %m = linalg.generic { slope[h] * (j - i) } ins(%slopes)      scores of 64 queries x 128 keys
 // becomes
@@ -37,6 +38,54 @@ Value AttentionBlock::queryOfRows(const Scores &scores) {
   if (int64_t queries = plan.headQueries; group && queries < scores.queries)
     rows = arith::RemUIOp::create(b, loc, rows, spread(constant(queries), scores.queries));
   return rows;
+}
+
+/// -inf where the coordinates say so: behind the last key, of keys that another box has, and
+/// outside of what `causal` and `window` let a query see; the scores as they are where nothing
+/// is hidden.
+Value AttentionBlock::hideKeys(Value values, const Scores &scores) {
+  auto type = cast<VectorType>(values.getType());
+  Value keys, visible;
+  std::optional<BoxKeys> boxes;
+  if (ownKeys) {
+    boxes = keysOfBoxes(scores.keys);
+    keys = boxes->rows;
+  } else {
+    Value step = vector::StepOp::create(b, loc, indices(scores.keys));
+    keys = add(step, spread(position[op.getKeyLoop()], scores.keys));
+  }
+  keys = alongKeys(keys, scores);
+  Value rows = queryOfRows(scores);
+  Value own = add(position[op.getQueryLoop()], diagonal);
+  if (boxes) // count from the step's first key
+    own = subtract(own, ownKeys);
+  rows = add(rows, spread(own, scores.queries));
+  auto compare = [&](arith::CmpIPredicate predicate, Value bounds) {
+    Value inside = arith::CmpIOp::create(b, loc, predicate, keys, bounds);
+    visible = visible ? arith::AndIOp::create(b, loc, visible, inside).getResult()
+                      : inside;
+  };
+  auto require = [&](arith::CmpIPredicate predicate, Value bound) {
+    Value bounds = alongQueries(bound, scores);
+    compare(predicate, boxes ? subtract(bounds, alongKeys(boxes->base, scores)) : bounds);
+  };
+  if (boxes)
+    compare(arith::CmpIPredicate::sge, alongKeys(boxes->firstOwn, scores));
+  Value last;
+  if (!boxes && !isInside(op.getKeyLoop(), plan.keys))
+    last = spread(subtract(numKeys, constant(1)), scores.queries);
+  if (int64_t behind = op.getKeysBehind(); behind >= 0) {
+    Value seen = add(rows, spread(constant(behind), scores.queries));
+    last = last ? arith::MinSIOp::create(b, loc, last, seen).getResult() : seen;
+  }
+  if (last)
+    require(arith::CmpIPredicate::sle, last);
+  if (int64_t before = op.getKeysBefore(); before >= 0)
+    require(arith::CmpIPredicate::sge,
+            subtract(rows, spread(constant(before), scores.queries)));
+  if (!visible)
+    return values;
+  return arith::SelectOp::create(b, loc, visible, values, splat(type, -INFINITY));
 }
 
 /// The op's mask, whose loops that it lacks are repeated.

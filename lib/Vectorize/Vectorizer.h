@@ -52,6 +52,14 @@ struct Tile {
   bool packed = false, isUnsigned = false;
 };
 
+/// The op that combines the accumulator of a result with a new value,
+/// and that value; null where the body is no such combination.
+struct Combiner {
+  mlir::Operation *op = nullptr;
+  mlir::Value element;
+  mlir::vector::CombiningKind kind = mlir::vector::CombiningKind::ADD;
+};
+
 class Vectorizer {
 public:
   explicit Vectorizer(mlir::func::FuncOp kernel)
@@ -100,27 +108,40 @@ private:
   // VectorizeOp.cpp: linalg ops.
   mlir::LogicalResult visitLinalg(mlir::linalg::LinalgOp op);
   mlir::FailureOr<OpState> prepare(mlir::linalg::LinalgOp op);
+  mlir::LogicalResult visitGeneric(OpState &state);
+  void setResult(OpState &state, unsigned result, mlir::Value value);
+  LoweringConfigAttr getConfig() {
+    return kernel->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
+  }
+
+  // VectorizeOperands.cpp: their operands.
   /// Operand `number` as a vector over `loops` (broadcast along those that it
   /// lacks), or as a scalar where it has none of them.
   mlir::FailureOr<mlir::Value> readOperand(OpState &state, unsigned number,
                                            Loops loops, mlir::Attribute pad);
-  /// The same of a tile of memory with two elements to a byte.
+  /// The same of a tile of memory with two elements to a byte (VectorizePacked.cpp).
   mlir::FailureOr<mlir::Value> readPacked(OpState &state, unsigned number,
                                           Loops loops);
   mlir::FailureOr<mlir::Value> reorder(OpState &state, mlir::Value value,
                                        Loops from, Loops to);
+  mlir::Value toVector(OpState &state, mlir::Value value, Loops loops);
+  /// True in the lanes of `order` that are inside along `loops`.
+  mlir::Value makeMask(OpState &state, Loops order, Loops loops);
+  /// `value` in those lanes, `outside` in the others.
+  mlir::Value keepInside(OpState &state, mlir::Value value, Loops order,
+                         Loops loops, mlir::Attribute outside);
+
+  // VectorizeContraction.cpp.
   mlir::LogicalResult visitContraction(OpState &state);
-  mlir::LogicalResult visitGeneric(OpState &state);
+
+  // VectorizeReduction.cpp.
   /// The pad of an input: the neutral element where the only use of the input
   /// is to be reduced, else zero.
   mlir::Attribute choosePad(OpState &state, unsigned number);
+  /// Whether lanes outside along `reduced` are neutral already, as they come so from memory.
+  bool isNeutralOutside(OpState &state, const Combiner &combiner, mlir::Attribute neutral,
+                        Loops reduced);
   mlir::FailureOr<mlir::Value> reduce(OpState &state, unsigned result);
-  void setResult(OpState &state, unsigned result, mlir::Value value);
-  /// True in the lanes of `order` that are inside along `loops`.
-  mlir::Value makeMask(OpState &state, Loops order, Loops loops);
-  mlir::Value keepInside(OpState &state, mlir::Value value, Loops order,
-                         Loops loops, mlir::Attribute outside);
-  mlir::Value toVector(OpState &state, mlir::Value value, Loops loops);
 
   // VectorizeBody.cpp: scalar bodies.
   mlir::LogicalResult vectorizeBody(OpState &state);
@@ -134,13 +155,7 @@ private:
   llvm::SmallVector<mlir::Operation *> dead;
 };
 
-/// The op that combines the accumulator of result `number` with a new value,
-/// and that value; null where the body is no such combination.
-struct Combiner {
-  mlir::Operation *op = nullptr;
-  mlir::Value element;
-  mlir::vector::CombiningKind kind = mlir::vector::CombiningKind::ADD;
-};
+/// Of result `number`.
 Combiner matchCombiner(mlir::linalg::LinalgOp op, unsigned number);
 
 /// `acc` combined with `term`; a product that may be contracted is multiplied and

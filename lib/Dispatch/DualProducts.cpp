@@ -21,16 +21,16 @@ using namespace tilewright;
 Refusal tilewright::tryFuseDual(Group &base, ArrayRef<unsigned> loops, Group &other,
                                 linalg::LinalgOp op, TargetAttr target) {
   auto isPlain = [](const Group &group) {
-    return group.kind == GroupKind::Contraction && countProducts(group) == 1 &&
+    return group.kind == GroupKind::Contraction && countContractions(group) == 1 &&
            group.reduced == group.summed;
   };
   if (!isPlain(base) || !isPlain(other) || !mayMoveTo(other, op))
-    return refuse(Refused::Unrelated, "");
-  linalg::LinalgOp product = firstProduct(base), second = firstProduct(other);
+    return unrelated();
+  linalg::LinalgOp product = firstContraction(base), second = firstContraction(other);
   std::optional<unsigned> shared = sharedOperand(second, product);
   std::optional<SmallVector<unsigned>> otherLoops = matchLoops(other, op);
   if (!shared || !otherLoops)
-    return refuse(Refused::Unrelated, "");
+    return unrelated();
   auto fail = [](StringRef why) {
     return refuse(Refused::Neighbours,
                   "two products of one operand are not computed in one kernel: " + why);
@@ -66,9 +66,7 @@ Refusal tilewright::tryFuseDual(Group &base, ArrayRef<unsigned> loops, Group &ot
     return saved.why();
   for (linalg::LinalgOp member : other.ops)
     addMember(base, member, mapLoops(other, member, toBase));
-  llvm::sort(base.ops, [](linalg::LinalgOp a, linalg::LinalgOp b) {
-    return a->isBeforeInBlock(b);
-  });
+  sortMembers(base);
   llvm::append_range(base.notes, other.notes);
   base.notes.push_back(*saved);
   other.ops.clear();
@@ -77,7 +75,7 @@ Refusal tilewright::tryFuseDual(Group &base, ArrayRef<unsigned> loops, Group &ot
 
 void tilewright::fuseSharedProducer(MutableArrayRef<Group> groups, Group &group,
                                TargetAttr target) {
-  linalg::LinalgOp product = firstProduct(group);
+  linalg::LinalgOp product = firstContraction(group);
   for (Group *producer : producersOf(groups, product))
     if (producer != &group && producer->kind != GroupKind::Contraction)
       say(tryFuseProducers(group, *producer, product, target), producer->apart);

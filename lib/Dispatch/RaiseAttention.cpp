@@ -197,10 +197,10 @@ AttentionOp AttentionRaiser::create(OpBuilder &b) {
     return {};
   };
   ScoreMask::Result mask;
-  if (Refusal why = hiding->resolve(
-          b, second.getLoc(), query, queryType, scoreType,
-          [&](Value value) { return isSizeOf(value, key); },
-          [&](Value value) { return isSizeOf(value, query); }, sizeOf, mask))
+  if (Refusal why = hiding->resolve(b, second.getLoc(), query, queryType, scoreType,
+                                    {[&](Value value) { return isSizeOf(value, key); },
+                                     [&](Value value) { return isSizeOf(value, query); }, sizeOf},
+                                    mask))
     return refuse(why.str()), AttentionOp();
   if (mask.mask && !addMap(mask.maskAt))
     return refuse("the mask has a loop that is not of the scores"), AttentionOp();

@@ -43,12 +43,14 @@ public:
     Coordinates maskAt, lengthsAt; // atoms
     std::string note; // for --explain
   };
-  /// Sizes as `isKeys` and `isQueries` know them of a dim, and `sizeOf` of an atom. Refused if
-  /// something cannot be computed.
+  /// Which values are the numbers of keys and of queries, and the size of an atom.
+  struct Sizes {
+    llvm::function_ref<bool(mlir::Value)> isKeys, isQueries;
+    llvm::function_ref<mlir::OpFoldResult(unsigned)> of;
+  };
+  /// Refused if something cannot be computed.
   Refusal resolve(mlir::OpBuilder &b, mlir::Location loc, unsigned query, mlir::Type queryType,
-                  mlir::FloatType scoreType, llvm::function_ref<bool(mlir::Value)> isKeys,
-                  llvm::function_ref<bool(mlir::Value)> isQueries,
-                  llvm::function_ref<mlir::OpFoldResult(unsigned)> sizeOf, Result &result);
+                  mlir::FloatType scoreType, const Sizes &sizes, Result &result);
 
 private:
   /// Something that hides keys: `hidden` is -inf, or a number that is finite.
@@ -65,19 +67,18 @@ private:
     bool isLower;
     Offset offset;
   };
+
+  // CollectScoreMask.cpp.
   bool isAlways(const ElementExpression &visible, bool isInverted) const;
   std::optional<Bound> matchBound(const Condition &condition) const;
-  bool place(llvm::ArrayRef<Bound> all, unsigned query,
-             llvm::function_ref<bool(mlir::Value)> isKeys,
-             llvm::function_ref<bool(mlir::Value)> isQueries, Result &result) const;
-  bool placeByLength(mlir::OpBuilder &b, mlir::Location loc, unsigned query,
-                     llvm::function_ref<mlir::OpFoldResult(unsigned)> sizeOf,
-                     Result &result) const;
-  bool seeKeys(unsigned query,
-               llvm::function_ref<mlir::OpFoldResult(unsigned)> sizeOf) const;
+
+  // PlaceScoreBounds.cpp.
+  void takeFiniteBounds(unsigned query, const Sizes &sizes);
+  bool seeKeys(unsigned query, const Sizes &sizes) const;
   bool addsNoMask(const ElementExpression &term) const;
-  void takeFiniteBounds(unsigned query,
-                        llvm::function_ref<mlir::OpFoldResult(unsigned)> sizeOf);
+  bool place(unsigned query, const Sizes &sizes, Result &result) const;
+  bool placeByLength(mlir::OpBuilder &b, mlir::Location loc, unsigned query, const Sizes &sizes,
+                     Result &result) const;
   /// Keys less than an element (`ofQuery` 0), at most `offset` behind query + element (1), or at most
   /// before it (-1).
   struct Length {
@@ -86,8 +87,16 @@ private:
     Offset offset;
   };
   std::optional<Length> matchLength(const Condition &condition, unsigned query) const;
-  void takeLengths(mlir::OpBuilder &b, unsigned query,
-                   llvm::function_ref<bool(mlir::Value)> isQueries, Result &result);
+  void takeLengths(mlir::OpBuilder &b, unsigned query, const Sizes &sizes, Result &result);
+
+  // ScoreMask.cpp.
+  void keep(const Bound &bound);
+  bool isBoolean() const;
+  const ElementExpression *findInMemory(mlir::Type queryType, mlir::FloatType scoreType) const;
+  mlir::Value writeElement(mlir::OpBuilder &b, mlir::Location loc, mlir::FloatType scoreType,
+                           mlir::ValueRange values) const;
+  Refusal writeMask(mlir::OpBuilder &b, mlir::Location loc, unsigned query,
+                    mlir::FloatType scoreType, const Sizes &sizes, Result &result) const;
 
   ElementExpressions &expressions;
   unsigned key;

@@ -159,113 +159,156 @@ static SmallVector<std::pair<int64_t, int64_t>> tileShapes(bool areNarrow) {
   return shapes;
 }
 
-/// Tasks of register tiles that are filled along memory, of kernels that reduce or do not.
-static std::vector<LoweringConfigAttr>
-enumerateTasks(const KernelInfo &info, TargetAttr target, bool reduces) {
-  int64_t lanes = lanesOf(info, target);
-  int64_t registers = target.getFact("registers", 16);
-  std::vector<LoweringConfigAttr> configs;
-  addChunked(info, target, lanes, configs);
-  SmallVector<unsigned> loops = loopsFromInnermost(info);
-  const int64_t rowsOfTile = transposedRows(info, registers);
-  std::optional<unsigned> transposed;
-  if (!reduces)
-    transposed = transposedLoop(info);
-  // Of a transposed tile, along the operand's rows and the result's.
-  int64_t transposedLanes = std::min(lanes, rowsOfTile), transposedColumns = transposedLanes;
-  auto knownExtent = [&](unsigned loop) {
-    int64_t extent = info.classes[info.getClasses(info.getRoot())[loop]].extent;
-    return ShapedType::isDynamic(extent) ? 1 : nominalExtent(info, loop);
-  };
-  if (transposed && isCopy(info)) {
-    int64_t bytes = bytesPerElement(info.getRoot().getDpsInits()[0].getType());
-    std::tie(transposedLanes, transposedColumns) =
-        copiedTile(knownExtent(*transposed), knownExtent(loops.front()), bytes,
-                   std::min(target.getFact("vector_bytes", 32) / bytes, rowsOfTile));
-  }
-  ArrayRef<unsigned> classes = info.getClasses(info.getRoot());
+namespace {
+/// Tasks of register tiles that are filled along memory, of a kernel that reduces or does not.
+class TaskConfigs {
+public:
+  TaskConfigs(const KernelInfo &info, TargetAttr target, bool reduces);
+  std::vector<LoweringConfigAttr> list();
+
+private:
+  void planTransposed();
+  bool isUseful(int64_t vectors, int64_t rows) const;
+  int64_t tileExtent(unsigned position, int64_t vectors, int64_t rows) const;
+  LoweringConfigAttr makeTask(int64_t task, int64_t vectors, int64_t rows) const;
+  bool isParallel(unsigned loop) const { return info.classes[classes[loop]].parallel; }
+  int64_t coverOf(unsigned loop) const { return llvm::PowerOf2Ceil(nominalExtent(info, loop)); }
+
+  const KernelInfo &info;
+  TargetAttr target;
+  bool reduces;
+  int64_t lanes, registers;
+  ArrayRef<unsigned> classes;
+  /// From the innermost, along which vectors lie; the second has rows of the register tile.
+  SmallVector<unsigned> loops;
+  /// Iterations of the loops that a task walks along whatever it is.
   double sequential = 1;
+  /// Vectors lie along loops that are not reduced: columns.
+  bool sumsColumns = false;
+  SummedRows summed;
+  /// The loop whose elements lie side by side in the operand, where they do not in the result, and
+  /// the tile along it and along the result's rows.
+  std::optional<unsigned> transposed;
+  int64_t transposedLanes = 1, transposedColumns = 1;
+  SmallVector<int64_t> tasks;
+};
+} // namespace
+
+/// Tasks of pipelined rows begin and end with one that nothing runs beside.
+static constexpr int64_t kPipelined = 0, kPipelinedSteps = 16;
+
+TaskConfigs::TaskConfigs(const KernelInfo &info, TargetAttr target, bool reduces)
+    : info(info), target(target), reduces(reduces), lanes(lanesOf(info, target)),
+      registers(target.getFact("registers", 16)), classes(info.getClasses(info.getRoot())),
+      loops(loopsFromInnermost(info)), tasks(std::begin(kTasks), std::end(kTasks)) {
+  if (!reduces)
+    planTransposed();
   for (auto [loop, number] : llvm::enumerate(classes))
     if (!info.classes[number].parallel)
       sequential *= nominalExtent(info, loop);
+  if (!reduces)
+    return;
   // Vectors along columns are sums of their own: of several rows at a time they would be
-  // turned around, and have to be wide instead to hide how long an addition takes.
+  // transposed, and have to be wide instead to hide how long an addition takes.
   if (std::optional<unsigned> row =
-          reduces && !loops.empty() ? pooledRow(info, loops.front(), lanes) : std::nullopt) {
+          loops.empty() ? std::nullopt : pooledRow(info, loops.front(), lanes)) {
     llvm::erase(loops, *row);
     loops.insert(loops.begin(), *row);
   }
-  bool columns = reduces && !loops.empty() &&
-                 info.classes[classes[loops.front()]].parallel;
-  // Tasks of pipelined rows begin and end with one that nothing runs beside.
-  constexpr int64_t kPipelined = 0, kSteps = 16;
-  SmallVector<int64_t> tasks(std::begin(kTasks), std::end(kTasks));
-  SummedRows summed = reduces && !columns ? summedRows(info, target) : SummedRows();
+  sumsColumns = !loops.empty() && isParallel(loops.front());
+  if (!sumsColumns)
+    summed = summedRows(info, target);
   if (summed.arePipelined)
     tasks.insert(tasks.begin(), kPipelined);
+}
+
+void TaskConfigs::planTransposed() {
+  int64_t rowsOfTile = transposedRows(info, registers);
+  transposed = transposedLoop(info);
+  transposedLanes = transposedColumns = std::min(lanes, rowsOfTile);
+  if (!transposed || !isCopy(info))
+    return;
+  auto knownExtent = [&](unsigned loop) {
+    int64_t extent = info.classes[classes[loop]].extent;
+    return ShapedType::isDynamic(extent) ? 1 : nominalExtent(info, loop);
+  };
+  int64_t bytes = bytesPerElement(info.getRoot().getDpsInits()[0].getType());
+  std::tie(transposedLanes, transposedColumns) =
+      copiedTile(knownExtent(*transposed), knownExtent(loops.front()), bytes,
+                 std::min(target.getFact("vector_bytes", 32) / bytes, rowsOfTile));
+}
+
+/// Whether a register tile of so many vectors and rows is worth a config.
+bool TaskConfigs::isUseful(int64_t vectors, int64_t rows) const {
+  if (vectors == 8 && !sumsColumns)
+    return false;
+  // Operands and results of the tile stay in registers.
+  if (vectors * rows * 4 > registers)
+    return false;
+  // Rows side by side are so many more streams of memory: of what is only read and
+  // written, where a row has vectors enough.
+  if (rows > 1 && !reduces && !transposed && !loops.empty() &&
+      nominalExtent(info, loops.front()) >= 4 * lanes)
+    return false;
+  return !sumsColumns ||
+         !isOddVector(nominalExtent(info, loops.front()),
+                      std::min<int64_t>(vectors * lanes, coverOf(loops.front())), lanes);
+}
+
+/// The register tile along the loop at `position`.
+int64_t TaskConfigs::tileExtent(unsigned position, int64_t vectors, int64_t rows) const {
+  unsigned loop = loops[position];
+  if (info.classes[classes[loop]].sequential)
+    return 1;
+  if (transposed)
+    return loop == *transposed ? transposedLanes : position == 0 ? transposedColumns : 1;
+  if (sumsColumns && !isParallel(loop))
+    return 1;
+  return position == 0 ? vectors * lanes : position == 1 ? rows : 1;
+}
+
+LoweringConfigAttr TaskConfigs::makeTask(int64_t task, int64_t vectors, int64_t rows) const {
+  SmallVector<int64_t> block(info.getNumConfigLoops(), 1), thread(block);
+  for (auto [position, loop] : llvm::enumerate(loops))
+    block[loop] = thread[loop] =
+        std::min(tileExtent(position, vectors, rows), coverOf(loop));
+  // A task goes on along the result's rows; where tiles are transposed along those of
+  // the operand, a few tiles side by side: lines that are written next to each other
+  // cost less than lines in as many pages.
+  constexpr int64_t kSideBySide = 64;
+  SmallVector<unsigned> onward = loops;
+  if (transposed) {
+    unsigned columns = loops.front();
+    block[columns] =
+        std::max(block[columns], std::min<int64_t>(kSideBySide, coverOf(columns)));
+    llvm::erase(onward, *transposed);
+    onward.insert(onward.begin(), *transposed);
+  }
+  int64_t left = task == kPipelined
+                     ? kPipelinedSteps * rows
+                     : llvm::bit_floor(std::max<uint64_t>(1, uint64_t(task / sequential)));
+  for (unsigned loop : onward) {
+    if (!isParallel(loop))
+      continue;
+    block[loop] = std::max(block[loop], std::min(left, coverOf(loop)));
+    left = std::max<int64_t>(1, left / block[loop]);
+  }
+  return makeConfig(info, block, thread);
+}
+
+std::vector<LoweringConfigAttr> TaskConfigs::list() {
+  std::vector<LoweringConfigAttr> configs;
+  addChunked(info, target, lanes, configs);
   for (int64_t task : tasks)
-    for (auto [vectors, rows] : tileShapes(summed.areNarrow)) {
-      if (vectors == 8 && !columns)
-        continue;
-      // Operands and results of the tile stay in registers.
-      if (vectors * rows * 4 > registers)
-        continue;
-      // Rows side by side are so many more streams of memory: of what is only read and
-      // written, where a row has vectors enough.
-      if (rows > 1 && !reduces && !transposed && !loops.empty() &&
-          nominalExtent(info, loops.front()) >= 4 * lanes)
-        continue;
-      SmallVector<int64_t> block(info.getNumConfigLoops(), 1);
-      SmallVector<int64_t> thread(block);
-      if (columns && isOddVector(nominalExtent(info, loops.front()),
-                                 std::min<int64_t>(vectors * lanes,
-                                                   llvm::PowerOf2Ceil(nominalExtent(
-                                                       info, loops.front()))),
-                                 lanes))
-        continue;
-      int64_t left = task == kPipelined
-                         ? kSteps * rows
-                         : llvm::bit_floor(
-                               std::max<uint64_t>(1, uint64_t(task / sequential)));
-      for (auto [position, loop] : llvm::enumerate(loops)) {
-        int64_t extent = llvm::PowerOf2Ceil(nominalExtent(info, loop));
-        int64_t own = position == 0   ? vectors * lanes
-                      : position == 1 ? rows
-                                      : 1;
-        if (columns && !info.classes[classes[loop]].parallel)
-          own = 1;
-        if (transposed)
-          own = loop == *transposed ? transposedLanes
-                : position == 0     ? transposedColumns
-                                    : 1;
-        if (info.classes[classes[loop]].sequential)
-          own = 1;
-        block[loop] = thread[loop] = std::min(own, extent);
-      }
-      // A task goes on along the result's rows; where tiles are transposed along those of
-      // the operand, a few tiles side by side: lines that are written next to each other
-      // cost less than lines in as many pages.
-      constexpr int64_t kSideBySide = 64;
-      SmallVector<unsigned> onward = loops;
-      if (transposed) {
-        unsigned columns = loops.front();
-        block[columns] = std::max(
-            block[columns],
-            std::min<int64_t>(kSideBySide,
-                              llvm::PowerOf2Ceil(nominalExtent(info, columns))));
-        llvm::erase(onward, *transposed);
-        onward.insert(onward.begin(), *transposed);
-      }
-      for (unsigned loop : onward) {
-        if (!info.classes[classes[loop]].parallel)
-          continue;
-        int64_t extent = llvm::PowerOf2Ceil(nominalExtent(info, loop));
-        block[loop] = std::max(block[loop], std::min(left, extent));
-        left = std::max<int64_t>(1, left / block[loop]);
-      }
-      addUnique(configs, makeConfig(info, block, thread));
-    }
+    for (auto [vectors, rows] : tileShapes(summed.areNarrow))
+      if (isUseful(vectors, rows))
+        addUnique(configs, makeTask(task, vectors, rows));
   return configs;
+}
+
+static std::vector<LoweringConfigAttr>
+enumerateTasks(const KernelInfo &info, TargetAttr target, bool reduces) {
+  return TaskConfigs(info, target, reduces).list();
 }
 
 std::vector<LoweringConfigAttr> CpuReduction::enumerate(const KernelInfo &info,

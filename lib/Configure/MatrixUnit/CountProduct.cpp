@@ -40,30 +40,15 @@ static bool hasShortRows(const Counter &counter, linalg::LinalgOp op,
   return bytes > kRow && std::fmod(bytes, kRow) != 0;
 }
 
-/// A product by matrix instructions.
-void InstructionStrategy::countProduct(Counter &counter, linalg::LinalgOp op) const {
-  const KernelInfo &info = counter.info;
-  const TilePlan &plan = counter.plan;
+/// Cycles of a multiprocessor's tensor cores for `tile` multiply-adds.
+static double tensorCycles(const Counter &counter, linalg::LinalgOp op,
+                           const Contraction &product, double tile) {
   const ChipFacts &chip = counter.chip;
   const MatrixInstruction &instruction = *counter.instruction;
-  LoweringConfigAttr config = counter.config;
-  double warps = counter.warps;
-  const Contraction &product = *info.getContraction(op);
-  ArrayRef<unsigned> classes = info.getClasses(op);
-  // A dual product is counted once, as one whose operand that is not shared is so many times
-  // as wide.
-  double beside = info.isRootProduct(op) ? double(info.rootProducts.size()) : 1;
-  if (beside > 1 && op != info.rootProducts.front())
-    return;
-  bool sharesRows =
-      beside == 1 || sharedOperand(op, info.rootProducts.back()) == product.a;
-  double asRows = sharesRows ? 1 : beside, asColumns = sharesRows ? beside : 1;
-  double runs = counter.runsOf(op), tile = counter.tileOf(op) * beside;
   auto rate = chip.tensor.find(tensorKind(instruction));
   double each = rate == chip.tensor.end() ? chip.lanes.lookup("fp32") : rate->second;
   if (!instruction.warpgroup)
-    each *= chip.mmaSyncShare;
-  double tensor = tile / each;
+    return tile / (each * chip.mmaSyncShare);
   // Measured on an H100: rings of three stages (256 x 192), and a
   // warpgroup that multiplies alone on its multiprocessor, 64 x 256 by 64 in
   // four stages or 64 x 128. Between one instruction and the next pass a few
@@ -72,84 +57,141 @@ void InstructionStrategy::countProduct(Counter &counter, linalg::LinalgOp op) co
   constexpr double kShortRing = 1.07, kAlone = 1.8, kBetween = 3,
                    kCyclesOfColumn = 0.5;
   constexpr double kShortRows = 1.02;
-  if (instruction.warpgroup)
-    tensor *= 1 + kBetween / (kCyclesOfColumn * double(instruction.n));
-  if (instruction.warpgroup &&
-      (hasShortRows(counter, op, op->getOpOperand(product.a)) ||
-       hasShortRows(counter, op, op->getOpOperand(product.b))))
-    tensor *= kShortRows;
-  if (instruction.warpgroup && config.getStages() <= 3)
-    tensor *= kShortRing;
-  if (instruction.warpgroup && warps <= 4 &&
-      (residentBlocks(counter.work, chip) < 2 ||
-       counter.work.blocks <= chip.multiprocessors))
-    tensor *= kAlone;
-  counter.work[Resource::Tensor] += tensor * runs;
+  double cycles = tile / each;
+  cycles *= 1 + kBetween / (kCyclesOfColumn * double(instruction.n));
+  if (hasShortRows(counter, op, op->getOpOperand(product.a)) ||
+      hasShortRows(counter, op, op->getOpOperand(product.b)))
+    cycles *= kShortRows;
+  if (counter.config.getStages() <= 3)
+    cycles *= kShortRing;
+  if (counter.warps <= 4 && (residentBlocks(counter.work, chip) < 2 ||
+                             counter.work.blocks <= chip.multiprocessors))
+    cycles *= kAlone;
+  return cycles;
+}
 
-  // Rows and columns of a warp; of two products, the root's warps lie over both alike.
-  const Contraction &root = *info.getContraction(info.getRoot());
+namespace {
+/// What a warp has of one step's tile, in elements, and the bytes of the step that are copied into
+/// shared memory. A dual product is one whose operand that is not shared is `beside` times as
+/// wide.
+struct WarpTile {
+  double rows, columns, sums, bytesEach, copied;
+  double beside = 1;
+  bool sharesRows = true;
+};
+} // namespace
+
+static WarpTile tileOfWarp(const Counter &counter, linalg::LinalgOp op,
+                           const Contraction &product, double beside) {
+  const KernelInfo &info = counter.info;
+  WarpTile tile;
+  tile.beside = beside;
+  tile.sharesRows =
+      beside == 1 || sharedOperand(op, info.rootProducts.back()) == product.a;
+  double asRows = tile.sharesRows ? 1 : beside, asColumns = tile.sharesRows ? beside : 1;
+  ArrayRef<unsigned> classes = info.getClasses(op);
   auto extent = [&](ArrayRef<unsigned> loops) {
     double result = 1;
     for (unsigned loop : loops)
-      result *= plan.classes[classes[loop]].step;
+      result *= counter.plan.classes[classes[loop]].step;
     return result;
   };
   auto warpsAlong = [&](ArrayRef<unsigned> loops) {
     double result = 1;
     for (unsigned loop : loops)
-      if (loop < config.getWarps().size())
-        result *= config.getWarps()[loop];
+      if (loop < counter.config.getWarps().size())
+        result *= counter.config.getWarps()[loop];
     return result;
   };
-  double rows = asRows * extent(product.m) / warpsAlong(root.m);
-  double columns = asColumns * extent(product.n) / warpsAlong(root.n), sums = extent(product.k);
-  double bytes = bytesPerElement(op->getOperand(0).getType());
-  double copied = (asRows * extent(product.m) + asColumns * extent(product.n)) * sums * bytes;
-  if (instruction.warpgroup) {
-    // Four warps have as many rows; the units read both operands themselves, but what is
-    // in registers.
-    double groups = std::max(1.0, warps / 4);
-    bool isRoot = op == info.getRoot() || info.isRootProduct(op);
-    // Of a dual product, each reads the one that they share.
-    rows *= beside / asRows, columns *= beside / asColumns;
-    Contraction oriented = isRoot ? orient(product, config) : product;
-    if (oriented.a != product.a)
-      std::swap(rows, columns);
-    bool inRegisters = isRoot && hasAInRegisters(config, oriented);
-    double read = ((inRegisters ? 0 : rows * 4) + columns) * sums * bytes * groups;
-    counter.work[Resource::Shared] += runs * read / chip.bankBytes;
-    counter.issue(runs * kPerStep * 3);
-  } else {
-    double matrices = (rows + columns) * sums * bytes;
-    double loads = matrices / (chip.warp * 16);
-    double products = tile / warps /
-                      double(instruction.m * instruction.n * instruction.k);
-    double copies = copied / (warps * chip.warp * 16);
-    counter.issue(runs * (products + loads + kPerStep));
-    counter.work[Resource::Shared] += runs * warps * matrices / chip.bankBytes;
-    // A warp alone has one of four tensor cores and one of four schedulers, waits for its
-    // first fragments, and for sums that depend on each other.
-    double together = std::min(1.0, warps / chip.schedulers), turns = std::ceil(warps / chip.schedulers);
-    tensor = std::max({tensor / together, turns * (products + loads + copies + kPerStep),
-                       std::ceil(sums / double(instruction.k)) * chip.cyclesMatrix}) +
-             chip.cyclesShared + loads;
-  }
-  bool isFirst = op == info.getProducts().front();
+  // Of two chained products, the root's warps lie over both alike.
+  const Contraction &root = *info.getContraction(info.getRoot());
+  tile.rows = asRows * extent(product.m) / warpsAlong(root.m);
+  tile.columns = asColumns * extent(product.n) / warpsAlong(root.n);
+  tile.sums = extent(product.k);
+  tile.bytesEach = bytesPerElement(op->getOperand(0).getType());
+  tile.copied = (asRows * extent(product.m) + asColumns * extent(product.n)) * tile.sums *
+                tile.bytesEach;
+  return tile;
+}
+
+/// Four warps have as many rows; the units read both operands themselves, but what is in
+/// registers.
+static void countWarpgroup(Counter &counter, linalg::LinalgOp op, const Contraction &product,
+                           const WarpTile &tile, double runs) {
+  const KernelInfo &info = counter.info;
+  double groups = std::max(1.0, counter.warps / 4);
+  bool isRoot = op == info.getRoot() || info.isRootProduct(op);
+  // Of a dual product, each reads the one that they share.
+  double rows = tile.rows * (tile.beside / (tile.sharesRows ? 1 : tile.beside));
+  double columns = tile.columns * (tile.beside / (tile.sharesRows ? tile.beside : 1));
+  Contraction oriented = isRoot ? orient(product, counter.config) : product;
+  if (oriented.a != product.a)
+    std::swap(rows, columns);
+  bool inRegisters = isRoot && hasAInRegisters(counter.config, oriented);
+  double read =
+      ((inRegisters ? 0 : rows * 4) + columns) * tile.sums * tile.bytesEach * groups;
+  counter.work[Resource::Shared] += runs * read / counter.chip.bankBytes;
+  counter.issue(runs * kPerStep * 3);
+}
+
+/// Warps load fragments by themselves. Returns how long a step takes where the tensor cores have
+/// `tensor` cycles of it.
+static double countWarps(Counter &counter, const WarpTile &tile, double multiplyAdds, double runs,
+                         double tensor) {
+  const ChipFacts &chip = counter.chip;
+  const MatrixInstruction &instruction = *counter.instruction;
+  double warps = counter.warps;
+  double matrices = (tile.rows + tile.columns) * tile.sums * tile.bytesEach;
+  double loads = matrices / (chip.warp * 16);
+  double products = multiplyAdds / warps /
+                    double(instruction.m * instruction.n * instruction.k);
+  double copies = tile.copied / (warps * chip.warp * 16);
+  counter.issue(runs * (products + loads + kPerStep));
+  counter.work[Resource::Shared] += runs * warps * matrices / chip.bankBytes;
+  // A warp alone has one of four tensor cores and one of four schedulers, waits for its
+  // first fragments, and for sums that depend on each other.
+  double share = std::min(1.0, warps / chip.schedulers),
+         warpsEach = std::ceil(warps / chip.schedulers);
+  return std::max({tensor / share, warpsEach * (products + loads + copies + kPerStep),
+                   std::ceil(tile.sums / double(instruction.k)) * chip.cyclesMatrix}) +
+         chip.cyclesShared + loads;
+}
+
+/// How long a step takes that multiplies for `tensor` cycles and copies the next tiles meanwhile.
+static double stepCycles(Counter &counter, bool hasRoles, double tensor, double copied) {
+  const ChipFacts &chip = counter.chip;
   double step = tensor + chip.cyclesBarrier;
-  if (isFirst) {
-    double load = counter.loadCycles() + copied / chip.l2PortBytes;
-    double stages = config.getStages();
-    bool waits = !hasRoles() && (isRegisterStaged(info, counter.target) ||
-                                 !counter.target.has("async_copy"));
-    counter.work.around += load;
-    if (hasRoles() || counter.target.has("warpgroup_mma"))
-      counter.work.ahead = copied * (stages - 1) * counter.memoryShare();
-    if (stages <= 1)
-      step += load + chip.cyclesBarrier;
-    else if (waits)
-      step = std::max(step, load) + chip.cyclesBarrier;
-    else
-      step = std::max(step, load / (stages - 1));
-  }
+  double load = counter.loadCycles() + copied / chip.l2PortBytes;
+  double stages = counter.config.getStages();
+  bool waits = !hasRoles && (isRegisterStaged(counter.info, counter.target) ||
+                               !counter.target.has("async_copy"));
+  counter.work.around += load;
+  if (hasRoles || counter.target.has("warpgroup_mma"))
+    counter.work.ahead = copied * (stages - 1) * counter.memoryShare();
+  if (stages <= 1)
+    return step + (load + chip.cyclesBarrier);
+  if (waits)
+    return std::max(step, load) + chip.cyclesBarrier;
+  return std::max(step, load / (stages - 1));
+}
+
+void InstructionStrategy::countProduct(Counter &counter, linalg::LinalgOp op) const {
+  const KernelInfo &info = counter.info;
+  // A dual product is counted once.
+  double beside = info.isRootProduct(op) ? double(info.rootProducts.size()) : 1;
+  if (beside > 1 && op != info.rootProducts.front())
+    return;
+  const Contraction &product = *info.getContraction(op);
+  double runs = counter.runsOf(op), multiplyAdds = counter.tileOf(op) * beside;
+  double tensor = tensorCycles(counter, op, product, multiplyAdds);
+  counter.work[Resource::Tensor] += tensor * runs;
+  WarpTile tile = tileOfWarp(counter, op, product, beside);
+  if (counter.instruction->warpgroup)
+    countWarpgroup(counter, op, product, tile, runs);
+  else
+    tensor = countWarps(counter, tile, multiplyAdds, runs, tensor);
+  bool isFirst = op == info.getProducts().front();
+  double step = isFirst ? stepCycles(counter, hasRoles(), tensor, tile.copied)
+                        : tensor + counter.chip.cyclesBarrier;
   counter.work.latency += runs * step;
 }

@@ -9,12 +9,8 @@
 //   mma = "wgmma.m64n256k16.bf16.f32", registers = [40, 232]
 //
 // is a producer warpgroup and two consumers with 64 rows each; without `producer`, the
-// two consumers, one warp of which copies, too. What copy
-// engines and descriptors can name is said here, once: rows of 32, 64 or 128
-// bytes along the sum (or, of 16-bit types, rows of whole boxes along m or n),
-// at multiples of 16 bytes in memory, in boxes of at most 256 rows. One operand that is
-// computed (dequantised, cast), or that lies otherwise, goes through registers, where
-// `promote` leaves it out.
+// two consumers, one warp of which copies, too. Which operands copy engines bring is in
+// RoleOperands.cpp.
 
 #include "CostModel.h"
 #include "Enumerate.h"
@@ -23,141 +19,11 @@
 #include "WarpgroupRegisters.h"
 #include "core/tensor_map_limits.h"
 #include "tilewright/Dialect/MatrixInstruction.h"
-#include "tilewright/Dialect/Packed.h"
-#include "tilewright/Dialect/UserNames.h"
 
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace tilewright;
-
-OpOperand *tilewright::copiedOperand(const KernelInfo &info, unsigned number,
-                                     const Contraction &product,
-                                     const MatrixLoops &loops) {
-  linalg::LinalgOp root = info.getRoot();
-  OpOperand &operand = root->getOpOperand(number);
-  if (isa<BlockArgument>(operand.get()))
-    return &operand;
-  ArrayRef<unsigned> rootClasses = info.getClasses(root);
-  unsigned rows = rootClasses[number == product.a ? loops.m : loops.n];
-  OpOperand *found = nullptr;
-  for (linalg::LinalgOp op : info.ops) {
-    if (!isFusedProducer(info, op))
-      continue;
-    for (OpOperand *input : op.getDpsInputOperands()) {
-      SmallVector<unsigned> classes;
-      for (AffineExpr expr : op.getMatchingIndexingMap(input).getResults())
-        classes.push_back(info.getClasses(op)[cast<AffineDimExpr>(expr).getPosition()]);
-      if (!isa<BlockArgument>(bytesOf(input->get())) ||
-          !llvm::is_contained(classes, rows) ||
-          !llvm::is_contained(classes, rootClasses[loops.k]))
-        continue;
-      if (found)
-        return nullptr;
-      found = input;
-    }
-  }
-  return found;
-}
-
-Refusal tilewright::whyNotCopied(const KernelInfo &info, LoweringConfigAttr config, unsigned number,
-                                 const MatrixLoops &loops, const Contraction &product) {
-  linalg::LinalgOp root = info.getRoot();
-  bool inRegisters = number == product.a && hasAInRegisters(config, product);
-  std::string what = numberOperand(root->getOpOperand(number));
-  if (!isa<BlockArgument>(root->getOpOperand(number).get()) && !inRegisters)
-    return refuse(Refused::Neighbours,
-                  what + " is computed in the kernel; copy engines bring what lies in memory");
-  OpOperand *copied = copiedOperand(info, number, product, loops);
-  if (!copied)
-    return refuse(Refused::Layout,
-                  what + " is not computed from one tensor in memory of its shape");
-  OpOperand &operand = *copied;
-  auto owner = cast<linalg::LinalgOp>(operand.getOwner());
-  if (owner != root)
-    what += ", or what it is computed from,";
-  auto argument = cast<BlockArgument>(bytesOf(operand.get()));
-  bool isPacked = argument != operand.get();
-  if (Refusal why = whyNoTensorMap(info.kernel, argument))
-    return why.after(what);
-  AffineMap map = owner.getMatchingIndexingMap(&operand);
-  int64_t bytes = bytesPerElement(argument.getType());
-  ArrayRef<unsigned> classes = info.getClasses(root);
-  unsigned rows = number == product.a ? loops.m : loops.n;
-  unsigned dim = map.getDimPosition(map.getNumResults() - 1);
-  unsigned last = info.getClasses(owner)[dim];
-  if (last != classes[rows] && last != classes[loops.k])
-    return refuse(Refused::Layout, what + " has neighbours in memory along loop " +
-                                       std::to_string(dim) + ", of which a tile has one element");
-  int64_t neighbours = config.getBlock()[last == classes[rows] ? rows : loops.k] * bytes;
-  neighbours /= isPacked ? 2 : 1;
-  bool isShort = neighbours == 16 && last == classes[loops.k];
-  if (inRegisters && !isShort && !llvm::is_contained({32, 64}, neighbours) &&
-      neighbours % 128)
-    return refuse(
-        Refused::Layout,
-        what + " has tiles of " + std::to_string(neighbours) +
-            " bytes a row; to be read into registers they have 32, 64 or whole 128, along "
-            "the sum 16, too");
-  if (last == classes[rows] && bytes != 2 && !inRegisters)
-    return refuse(Refused::Layout,
-                  what +
-                      " has its sums across the rows of memory, where only 16-bit types are "
-                      "read as matrices; one such operand is taken out of registers, if 'promote' "
-                      "leaves it out");
-  return {};
-}
-
-/// Why the products of a dual product are not multiplied out of one ring: operands of all of
-/// them are brought by copy engines, and lie as those of the root do.
-static Refusal whyNotDual(const KernelInfo &info, LoweringConfigAttr config,
-                          const Contraction &product) {
-  linalg::LinalgOp root = info.getRoot();
-  if (!config.isForWarpgroups() || config.getTwoLevelSums() ||
-      hasAInRegisters(config, product))
-    return refuse(Refused::Config,
-                  "the kernel has two products of one operand, which roles of warps multiply by "
-                  "instructions of warpgroups alone, out of shared memory and in one level");
-  for (linalg::LinalgOp op : info.rootProducts)
-    for (unsigned number : {product.a, product.b}) {
-      OpOperand &operand = op->getOpOperand(number);
-      std::string what = numberOperand(operand) + " of one of two products";
-      auto argument = dyn_cast<BlockArgument>(operand.get());
-      if (!argument)
-        return refuse(Refused::Neighbours,
-                      what + " is computed in the kernel; copy engines bring what lies in memory");
-      if (op.getMatchingIndexingMap(&operand) !=
-          root.getMatchingIndexingMap(&root->getOpOperand(number)))
-        return refuse(Refused::Layout,
-                      what + " does not lie in memory as that of the other one does");
-      if (Refusal why = whyNoTensorMap(info.kernel, argument))
-        return why.after(what);
-    }
-  return {};
-}
-
-Refusal tilewright::whyNotOneProduct(const KernelInfo &info, LoweringConfigAttr config,
-                                     const MatrixLoops &loops, const Contraction &product) {
-  linalg::LinalgOp root = info.getRoot();
-  // Of several loops along the sum, the tile's and others, one is made.
-  SmallVector<int64_t> extents = root.getStaticLoopRanges();
-  bool several = llvm::any_of(product.k, [&](unsigned loop) {
-    return loop != loops.k && extents[loop] != 1;
-  });
-  if (several && llvm::any_of(product.k, [&](unsigned loop) {
-        return ShapedType::isDynamic(extents[loop]);
-      }))
-    return refuse(Refused::DynamicExtents, "the sum runs over several loops of dynamic extents");
-  if (llvm::any_of(info.ops, [&](linalg::LinalgOp op) { return isFusedReduction(info, op); }))
-    return refuse(Refused::Neighbours,
-                  "rows of an operand are reduced before the product, and no role of warps does");
-  if (info.isDual())
-    return whyNotDual(info, config, product);
-  if (info.getProducts().size() > 1 && !chainedProduct(info, config))
-    return refuse(Refused::Neighbours,
-                  "the kernel has two products, and roles of warps are for one");
-  return {};
-}
 
 /// Registers of a thread with sums of the tile's elements: of f16 half of one each.
 static int64_t sumsOf(const MatrixInstruction &instruction, int64_t elements,
@@ -206,38 +72,25 @@ static Refusal whyNotSummed(const KernelInfo &info, LoweringConfigAttr config,
   return {};
 }
 
-bool tilewright::sumsAlongMemory(const KernelInfo &info, unsigned number,
-                                 const MatrixLoops &loops) {
-  linalg::LinalgOp root = info.getRoot();
-  AffineMap map = root.getMatchingIndexingMap(&root->getOpOperand(number));
-  return map.getDimPosition(map.getNumResults() - 1) == loops.k;
-}
-
-Refusal Warpgroups::checkTiles(const KernelInfo &info, LoweringConfigAttr config,
-                               const MatrixInstruction &instruction, const MatrixLoops &loops,
-                               TargetAttr target) const {
-  Contraction product = *info.getOriented(config);
-  if (Refusal why = whyNotOneProduct(info, config, loops, product))
-    return why;
-  bool isChained(chainedProduct(info, config));
-  if (isChained)
-    if (Refusal why = whyNotChained(info, config, instruction, loops, product))
-      return why;
-  for (unsigned number : {product.a, product.b})
-    if (Refusal why = isChained && number == product.a
-                          ? Refusal()
-                          : whyNotCopied(info, config, number, loops, product))
-      return why;
-
-  int64_t warps = entry(config.getWarps(), loops.m, 1), groups = warps / 4;
+/// The warps that multiply: whole warpgroups along the rows, or the columns of swapped operands.
+static Refusal whyNotGrouped(const KernelInfo &info, LoweringConfigAttr config,
+                             const MatrixLoops &loops) {
   for (unsigned loop = 0; loop < info.getNumConfigLoops(); ++loop)
     if (loop != loops.m && entry(config.getWarps(), loop, 1) != 1)
       return refuse(Refused::Config, "warpgroups lie along the rows, or the columns of swapped "
                                      "operands, and not along loop " +
                                          Twine(loop) + " beside loop " + Twine(loops.m));
+  int64_t warps = entry(config.getWarps(), loops.m, 1), groups = warps / 4;
   if (warps % 4 || groups < 1 || groups > 4)
     return refuse(Refused::Config,
                   Twine(warps) + " warps multiply; it must be 1 to 4 warpgroups of four");
+  return {};
+}
+
+/// The tile: whole instructions, and what copy engines bring and descriptors name of it.
+static Refusal whyNotTiled(const KernelInfo &info, LoweringConfigAttr config,
+                           const MatrixInstruction &instruction, const MatrixLoops &loops,
+                           const Contraction &product, int64_t groups) {
   int64_t m = config.getBlock()[loops.m], n = config.getBlock()[loops.n],
           k = config.getBlock()[loops.k];
   int64_t bytes = instruction.operandBits() / 8;
@@ -254,7 +107,7 @@ Refusal Warpgroups::checkTiles(const KernelInfo &info, LoweringConfigAttr config
                   "the tile has " + Twine(std::max(m, n)) +
                       " rows or columns; boxes of a tensor map have at most " +
                       Twine(tensor_map::kMaxBox));
-  if (!isChained && !llvm::is_contained({32, 64, 128}, k * bytes))
+  if (!chainedProduct(info, config) && !llvm::is_contained({32, 64, 128}, k * bytes))
     return refuse(Refused::Indivisible,
                   "a step along the sum has " + Twine(k * bytes) +
                       " bytes; rows in shared memory have 32, 64 or 128, as they are "
@@ -264,22 +117,17 @@ Refusal Warpgroups::checkTiles(const KernelInfo &info, LoweringConfigAttr config
   if (!sumsAlongMemory(info, product.b, loops) && n * bytes % 32)
     return refuse(Refused::Indivisible,
                   "the tile's " + Twine(n) + " columns are no whole boxes of 32 bytes");
-  if (config.getStages() < 2)
-    return refuse(Refused::Config,
-                  "'stages' is " + Twine(config.getStages()) +
-                      "; a ring between warps needs 2, one of which is read while the "
-                      "other is filled");
-  if (Refusal why = whyNotSummed(info, config, instruction))
-    return why;
-  if (config.getTmaStore())
-    if (Refusal why = whyNotStoredByEngine(info, config, loops))
-      return why;
-  if (Refusal why = whyNotClustered(info, config, loops))
-    return why;
-  if (Refusal why = whyNotSummedInCluster(info, config, loops, target))
-    return why;
-  if (Refusal why = whyNotCopiedByThreads(info, config, groups))
-    return why;
+  return {};
+}
+
+/// Registers of a thread with the sums, with an operand that is in registers, and with what is
+/// combined with the sums behind the loop.
+static Refusal whyNotHeld(const KernelInfo &info, LoweringConfigAttr config,
+                          const MatrixInstruction &instruction, const MatrixLoops &loops,
+                          const Contraction &product, int64_t groups) {
+  int64_t m = config.getBlock()[loops.m], n = config.getBlock()[loops.n],
+          k = config.getBlock()[loops.k];
+  bool isChained(chainedProduct(info, config));
   bool inRegisters = hasAInRegisters(config, product);
   int64_t tiles = info.rootProducts.size();
   int64_t held =
@@ -305,9 +153,45 @@ Refusal Warpgroups::checkTiles(const KernelInfo &info, LoweringConfigAttr config
   }
   if (Refusal why = whyNotEnoughRegisters(config, groups, held, what))
     return why;
-  if (Refusal why = whyNotNamed(config, groups, instruction.n / 2))
+  return whyNotNamed(config, groups, instruction.n / 2);
+}
+
+Refusal Warpgroups::checkTiles(const KernelInfo &info, LoweringConfigAttr config,
+                               const MatrixInstruction &instruction, const MatrixLoops &loops,
+                               TargetAttr target) const {
+  Contraction product = *info.getOriented(config);
+  if (Refusal why = whyNotOneProduct(info, config, loops, product))
     return why;
-  return {};
+  bool isChained(chainedProduct(info, config));
+  if (isChained)
+    if (Refusal why = whyNotChained(info, config, instruction, loops, product))
+      return why;
+  for (unsigned number : {product.a, product.b})
+    if (!isChained || number != product.a)
+      if (Refusal why = whyNotCopied(info, config, number, loops, product))
+        return why;
+  if (Refusal why = whyNotGrouped(info, config, loops))
+    return why;
+  int64_t groups = entry(config.getWarps(), loops.m, 1) / 4;
+  if (Refusal why = whyNotTiled(info, config, instruction, loops, product, groups))
+    return why;
+  if (config.getStages() < 2)
+    return refuse(Refused::Config,
+                  "'stages' is " + Twine(config.getStages()) +
+                      "; a ring between warps needs 2, one of which is read while the "
+                      "other is filled");
+  if (Refusal why = whyNotSummed(info, config, instruction))
+    return why;
+  if (config.getTmaStore())
+    if (Refusal why = whyNotStoredByEngine(info, config, loops))
+      return why;
+  if (Refusal why = whyNotClustered(info, config, loops))
+    return why;
+  if (Refusal why = whyNotSummedInCluster(info, config, loops, target))
+    return why;
+  if (Refusal why = whyNotCopiedByThreads(info, config, groups))
+    return why;
+  return whyNotHeld(info, config, instruction, loops, product, groups);
 }
 
 /// Whether sums are taken in two levels: what may be, the best first.

@@ -19,17 +19,15 @@
 
 #include "OperandWords.h"
 #include "ThreadCode.h"
+#include "WarpgroupLayouts.h"
 #include "tilewright/Dialect/MatrixInstruction.h"
 #include "tilewright/Dialect/Rings.h"
-#include "tilewright/Layout/Atoms.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace tilewright;
-using layout::Level;
-using layout::Mode;
 
 namespace {
 
@@ -49,36 +47,7 @@ struct SharedOperand {
   int64_t swizzle = 0;
 };
 
-/// How many warpgroups `threads` are; 0: no whole ones.
-int64_t countWarpgroups(const ThreadRange &threads) {
-  return threads.warps % 4 || threads.firstWarp % 4 ? 0 : threads.warps / 4;
-}
-
-/// The loops of a product by roles.
-struct ProductLoops {
-  unsigned m, n, k;
-};
-
 } // namespace
-
-static FailureOr<ProductLoops> loopsOf(MmaOp op) {
-  SmallVector<AffineMap> maps(op.getMaps().getAsValueRange<AffineMapAttr>());
-  std::optional<unsigned> m, n, k;
-  for (unsigned loop = 0; loop < maps[2].getNumDims(); ++loop) {
-    bool inA = maps[0].isFunctionOfDim(loop),
-         inB = maps[1].isFunctionOfDim(loop),
-         inC = maps[2].isFunctionOfDim(loop);
-    auto &role = inA && inC && !inB ? m : inB && inC && !inA ? n : k;
-    if (role || (&role == &k && !(inA && inB && !inC)))
-      return op.emitOpError()
-             << "by a warpgroup's instruction needs exactly one "
-                "m, one n and one k loop";
-    role = loop;
-  }
-  if (!m || !n || !k)
-    return op.emitOpError() << "needs an m, an n and a k loop";
-  return ProductLoops{*m, *n, *k};
-}
 
 /// `rows`, `k`: the operand's loops.
 static FailureOr<SharedOperand> operandOf(MmaOp op, StringRef name,
@@ -152,124 +121,6 @@ static Index sumOffset(const SharedOperand &operand, int64_t k) {
                k % operand.boxSums * operand.kStride);
 }
 
-/// Rows of the instruction that a thread has side by side (Rings.h); 1 by default.
-static int64_t rowsTogether(MmaOp op) {
-  auto rows = op->getAttrOfType<IntegerAttr>(kRowsTogetherAttr);
-  return rows ? rows.getInt() : 1;
-}
-
-/// `layout`, of `dim` as the instruction counts rows, with the rows in the order in which
-/// `together` of them are one thread's: the row 8 further down is the next one, where
-/// `together` is more than 2, so is that of the next instruction along the rows.
-static FailureOr<DistributedLayout> gatherRows(MmaOp op, const DistributedLayout &layout,
-                                               int dim, int64_t together) {
-  if (together == 1)
-    return layout;
-  auto moved = [&](DistributedLayout::Modes modes, Level level) {
-    for (Mode &mode : modes) {
-      if (mode.dim != dim)
-        continue;
-      if (level == Level::Register)
-        mode.stride = mode.stride == 8 ? 1 : together > 2 ? mode.stride / 32 : mode.stride;
-      else if (mode.stride < 64)
-        mode.stride = mode.stride == 1 ? together : mode.stride / 2 * together;
-    }
-    return modes;
-  };
-  auto result = DistributedLayout::get(
-      layout.shape(), moved(layout.modes(Level::Register), Level::Register),
-      moved(layout.modes(Level::Lane), Level::Lane),
-      moved(layout.modes(Level::Warp), Level::Warp), layout.firstWarp());
-  if (!result)
-    return op.emitOpError() << result.error();
-  return *result;
-}
-
-/// `atom` as often as `counts` says, by warpgroups along the rows.
-template <typename Atom>
-static FailureOr<DistributedLayout>
-repeatAtom(MmaOp op, const Atom &atom, ArrayRef<int64_t> counts, int64_t groups,
-           bool isTransposed, const ThreadRange &threads) {
-  if (!atom)
-    return op.emitOpError() << atom.error();
-  auto result = DistributedLayout::repeat(*atom, counts, {{groups, 0}}, {0, 1});
-  if (!result)
-    return op.emitOpError() << result.error();
-  if (isTransposed)
-    *result = result->transpose({1, 0});
-  return result->withFirstWarp(threads.firstWarp);
-}
-
-FailureOr<DistributedLayout>
-tilewright::warpgroupAccumulator(MmaOp op, const ThreadRange &threads) {
-  auto instruction =
-      MatrixInstruction::parse(op.getContext(), *op.getInstruction());
-  FailureOr<ProductLoops> loops = loopsOf(op);
-  if (!instruction || failed(loops))
-    return failure();
-  int64_t groups = countWarpgroups(threads);
-  if (!groups)
-    return op.emitOpError()
-           << "by '" << *op.getInstruction()
-           << "' is for whole warpgroups of four warps, not " << threads.warps
-           << " warps from warp " << threads.firstWarp << " on";
-  auto acc = cast<VectorType>(op.getAcc().getType());
-  AffineMap map = cast<AffineMapAttr>(op.getMaps()[2]).getValue();
-  if (acc.getRank() != 2)
-    return op.emitOpError()
-           << "by a warpgroup's instruction has an accumulator of m by n, or n by m";
-  unsigned rows = map.getDimPosition(0) == loops->m ? 0 : 1;
-  int64_t m = acc.getDimSize(rows), n = acc.getDimSize(1 - rows);
-  if (m % (instruction->m * groups) || n % instruction->n)
-    return op.emitOpError()
-           << "tile " << m << "x" << n << " is no multiple of instruction '"
-           << *op.getInstruction() << "' by " << groups
-           << " warpgroups along m";
-  auto layout = repeatAtom(op, layout::wgmmaAccumulator(instruction->n),
-                           {m / (instruction->m * groups), n / instruction->n}, groups,
-                           /*isTransposed=*/rows == 1, threads);
-  if (failed(layout))
-    return failure();
-  return gatherRows(op, *layout, rows, rowsTogether(op));
-}
-
-FailureOr<DistributedLayout>
-tilewright::warpgroupOperandA(MmaOp op, const ThreadRange &threads) {
-  auto instruction =
-      MatrixInstruction::parse(op.getContext(), *op.getInstruction());
-  FailureOr<ProductLoops> loops = loopsOf(op);
-  int64_t groups = countWarpgroups(threads);
-  if (!instruction || failed(loops) || !groups)
-    return failure();
-  auto type = cast<VectorType>(op.getA().getType());
-  AffineMap map = cast<AffineMapAttr>(op.getMaps()[0]).getValue();
-  unsigned rows = map.getDimPosition(0) == loops->m ? 0 : 1;
-  int64_t m = type.getDimSize(rows), k = type.getDimSize(1 - rows);
-  if (type.getRank() != 2 || m % (instruction->m * groups) || k % instruction->k)
-    return op.emitOpError() << "has " << type << " in registers, which '"
-                            << *op.getInstruction() << "' by " << groups
-                            << " warpgroups does not take from there";
-  auto layout = repeatAtom(op, layout::wgmmaOperandA(instruction->operandBits()),
-                           {m / (instruction->m * groups), k / instruction->k}, groups,
-                           /*isTransposed=*/rows == 1, threads);
-  int64_t together = rowsTogether(op);
-  if (failed(layout) || together == 1)
-    return layout;
-  layout = gatherRows(op, *layout, rows, together);
-  if (failed(layout))
-    return failure();
-  // Registers in memory's order: those side by side first.
-  DistributedLayout::Modes first, rest;
-  for (const Mode &mode : layout->modes(Level::Register))
-    (mode.dim == int(rows) && mode.stride < together ? first : rest).push_back(mode);
-  llvm::append_range(first, rest);
-  auto result = DistributedLayout::get(layout->shape(), first, layout->modes(Level::Lane),
-                                       layout->modes(Level::Warp), layout->firstWarp());
-  if (!result)
-    return op.emitOpError() << result.error();
-  return *result;
-}
-
 Registers ThreadCode::packPairs(Location loc, ValueRange values) {
   if (values.empty() || values.front().getType().getIntOrFloatBitWidth() != 16)
     return Registers(values);
@@ -303,109 +154,166 @@ bool tilewright::staysPacked(Value accumulator) {
          });
 }
 
-LogicalResult ThreadCode::multiplyByWarpgroup(MmaOp op) {
-  Location loc = op.getLoc();
-  auto instruction =
-      MatrixInstruction::parse(op.getContext(), *op.getInstruction());
-  FailureOr<ProductLoops> loops = loopsOf(op);
-  FailureOr<MemView> viewB = view(op.getB());
-  FailureOr<Registers> acc = registers(op.getAcc());
-  if (!instruction || failed(loops) || failed(viewB) || failed(acc))
+namespace {
+/// One contraction while its instructions are written.
+class WarpgroupProduct {
+public:
+  WarpgroupProduct(ThreadCode &code, MmaOp op) : code(code), op(op), loc(op.getLoc()) {}
+
+  /// Finds the operands; an error if the instruction does not multiply them.
+  LogicalResult prepare();
+  /// The instructions of all steps, which add to `sums`, in pairs where it is of f16.
+  Registers write(Registers sums);
+
+private:
+  LogicalResult findOperands();
+  LogicalResult countInstructions();
+  Index firstRow();
+  SmallVector<Value> fragmentOfA(int64_t row, int64_t step);
+  void multiply(Registers &sums, Index first, int64_t row, int64_t column, int64_t step);
+
+  ThreadCode &code;
+  MmaOp op;
+  Location loc;
+  std::optional<MatrixInstruction> instruction;
+  ProductLoops loops;
+  SharedOperand a, b;
+  /// Words of A where it is in registers, which no descriptor names.
+  bool inRegisters = false;
+  Registers fragmentsA;
+  /// Rows of a warpgroup, the sum, and instructions along rows and columns.
+  int64_t m = 0, k = 0, repeatM = 0, repeatN = 0;
+  /// Sums that begin at zero are written only.
+  bool startsAtZero = false;
+};
+} // namespace
+
+LogicalResult WarpgroupProduct::findOperands() {
+  FailureOr<MemView> viewB = code.view(op.getB());
+  if (failed(viewB) || failed(code.registers(op.getAcc())))
     return failure();
   SmallVector<AffineMap> maps(op.getMaps().getAsValueRange<AffineMapAttr>());
-  // A in registers has no descriptor.
-  bool inRegisters = bool(laidOutType(op.getA().getType()));
-  FailureOr<SharedOperand> a = SharedOperand();
+  inRegisters = bool(laidOutType(op.getA().getType()));
   if (!inRegisters) {
-    FailureOr<MemView> viewA = view(op.getA());
+    FailureOr<MemView> viewA = code.view(op.getA());
     if (failed(viewA))
       return failure();
-    a = operandOf(op, "a", *viewA, maps[0], loops->m, loops->k);
+    FailureOr<SharedOperand> found = operandOf(op, "a", *viewA, maps[0], loops.m, loops.k);
+    if (failed(found))
+      return failure();
+    a = *found;
   }
-  auto bOperand = operandOf(op, "b", *viewB, maps[1], loops->n, loops->k);
-  if (failed(a) || failed(bOperand))
+  FailureOr<SharedOperand> found = operandOf(op, "b", *viewB, maps[1], loops.n, loops.k);
+  if (failed(found))
     return failure();
-  if (a->boxRows && a->boxRows != instruction->m)
-    return op.emitOpError() << "a is cut into boxes of " << a->boxRows
+  b = *found;
+  if (a.boxRows && a.boxRows != instruction->m)
+    return op.emitOpError() << "a is cut into boxes of " << a.boxRows
                             << " rows; an instruction reads " << instruction->m;
   Type elementA = getElementTypeOrSelf(op.getA().getType());
-  if (instruction->operands[0] != elementA ||
-      instruction->operands[1] != bOperand->view.element)
-    return op.emitOpError()
-           << "'" << *op.getInstruction() << "' does not multiply " << elementA
-           << " by " << bOperand->view.element;
+  if (instruction->operands[0] != elementA || instruction->operands[1] != b.view.element)
+    return op.emitOpError() << "'" << *op.getInstruction() << "' does not multiply " << elementA
+                            << " by " << b.view.element;
+  return success();
+}
+
+LogicalResult WarpgroupProduct::countInstructions() {
+  SmallVector<AffineMap> maps(op.getMaps().getAsValueRange<AffineMapAttr>());
   auto type = cast<VectorType>(op.getAcc().getType());
-  int64_t groups = countWarpgroups(threads);
-  unsigned rows = maps[2].getDimPosition(0) == loops->m ? 0 : 1;
-  int64_t m = type.getDimSize(rows) / groups, n = type.getDimSize(1 - rows), k = 0;
-  for (auto [result, size] :
-       llvm::zip_equal(maps[1].getResults(), bOperand->view.sizes))
-    if (result.isFunctionOfDim(loops->k))
+  unsigned rows = maps[2].getDimPosition(0) == loops.m ? 0 : 1;
+  m = type.getDimSize(rows) / countWarpgroups(code.threads);
+  for (auto [result, size] : llvm::zip_equal(maps[1].getResults(), b.view.sizes))
+    if (result.isFunctionOfDim(loops.k))
       k = std::max<int64_t>(k, 1) * size.constant;
   if (k % instruction->k)
     return op.emitOpError() << "sums " << k << " elements, no multiple of '"
                             << *op.getInstruction() << "'";
-  int64_t repeatM = m / instruction->m, repeatN = n / instruction->n;
-  Registers fragmentsA;
-  if (inRegisters) {
-    FailureOr<Registers> held = registers(op.getA());
-    if (failed(held))
-      return failure();
-    fragmentsA = operandWords(*this, loc, *held, rowsTogether(op), repeatM);
-  }
-  Registers result = packPairs(loc, *acc);
-  int64_t size = result.size() / (repeatM * repeatN);
+  repeatM = m / instruction->m;
+  repeatN = type.getDimSize(1 - rows) / instruction->n;
+  return success();
+}
 
-  Index first(0);
-  if (groups > 1)
-    first =
-        multiply(loc,
-                 Index(arith::DivUIOp::create(b, loc, warp(), constant(loc, 4))
-                           .getResult()),
-                 a->boxRows ? Index(m / a->boxRows * a->boxStride)
-                            : Index(m * a->rowStride));
-  // Sums that begin at zero are written only.
-  bool startsAtZero = matchPattern(op.getAcc(), m_AnyZeroFloat());
-  size_t numSums = startsAtZero ? 0 : result.size();
-  SmallVector<Value> fenced(result.begin(), result.begin() + numSums);
+LogicalResult WarpgroupProduct::prepare() {
+  instruction = MatrixInstruction::parse(op.getContext(), *op.getInstruction());
+  FailureOr<ProductLoops> found = warpgroupLoops(op);
+  if (!instruction || failed(found))
+    return failure();
+  loops = *found;
+  if (failed(findOperands()) || failed(countInstructions()))
+    return failure();
+  startsAtZero = matchPattern(op.getAcc(), m_AnyZeroFloat());
+  if (!inRegisters)
+    return success();
+  FailureOr<Registers> held = code.registers(op.getA());
+  if (failed(held))
+    return failure();
+  fragmentsA = operandWords(code, loc, *held, rowsTogether(op), repeatM);
+  return success();
+}
+
+/// Elements from the first of A to the first of this thread's warpgroup.
+Index WarpgroupProduct::firstRow() {
+  if (countWarpgroups(code.threads) <= 1)
+    return Index(0);
+  return code.multiply(loc,
+                       Index(arith::DivUIOp::create(code.b, loc, code.warp(),
+                                                    code.constant(loc, 4))
+                                 .getResult()),
+                       a.boxRows ? Index(m / a.boxRows * a.boxStride) : Index(m * a.rowStride));
+}
+
+/// The words of A of instruction `row` and the step from `step` on.
+SmallVector<Value> WarpgroupProduct::fragmentOfA(int64_t row, int64_t step) {
+  constexpr size_t kFragment = 4; // registers of 64 rows by a step
+  size_t first = (row + repeatM * (step / instruction->k)) * kFragment;
+  return Registers(ValueRange(fragmentsA).slice(first, kFragment));
+}
+
+/// One instruction: its part of `sums`, and the part of both operands from `step` on.
+void WarpgroupProduct::multiply(Registers &sums, Index first, int64_t row, int64_t column,
+                                int64_t step) {
+  Index inA = code.add(loc, first,
+                       code.add(loc, rowOffset(code, loc, a, Index(row * instruction->m)),
+                                sumOffset(a, step)));
+  Index inB = code.add(loc, rowOffset(code, loc, b, Index(column * instruction->n)),
+                       sumOffset(b, step));
+  int64_t size = sums.size() / (repeatM * repeatN);
+  auto at = sums.begin() + (row + repeatM * column) * size;
+  SmallVector<Value> before(at, at + size);
+  SmallVector<Type> types(TypeRange{ValueRange(before)});
+  if (startsAtZero && step == 0)
+    before.clear();
+  SmallVector<Value> partA = inRegisters ? fragmentOfA(row, step)
+                                         : SmallVector<Value>{describe(code, loc, a, inA)};
+  auto product = WarpgroupMmaOp::create(code.b, loc, types, *op.getInstruction(), partA,
+                                        describe(code, loc, b, inB), before, a.transposed,
+                                        b.transposed);
+  llvm::copy(product.getResults(), at);
+}
+
+Registers WarpgroupProduct::write(Registers sums) {
+  Index first = firstRow();
+  size_t numSums = startsAtZero ? 0 : sums.size();
+  SmallVector<Value> fenced(sums.begin(), sums.begin() + numSums);
   llvm::append_range(fenced, fragmentsA);
-  auto fence = MmaFenceOp::create(b, loc, TypeRange(ValueRange(fenced)), fenced);
+  auto fence = MmaFenceOp::create(code.b, loc, TypeRange(ValueRange(fenced)), fenced);
   if (!startsAtZero)
-    result = Registers(fence.getResults().take_front(numSums));
+    sums = Registers(fence.getResults().take_front(numSums));
   fragmentsA = Registers(fence.getResults().drop_front(numSums));
   for (int64_t step = 0; step < k; step += instruction->k)
     for (int64_t column = 0; column < repeatN; ++column)
-      for (int64_t row = 0; row < repeatM; ++row) {
-        Index inA =
-            add(loc, first,
-                add(loc, rowOffset(*this, loc, *a, Index(row * instruction->m)),
-                    sumOffset(*a, step)));
-        Index inB = add(
-            loc,
-            rowOffset(*this, loc, *bOperand, Index(column * instruction->n)),
-            sumOffset(*bOperand, step));
-        auto at = result.begin() + (row + repeatM * column) * size;
-        SmallVector<Value> sums(at, at + size);
-        SmallVector<Type> types(TypeRange{ValueRange(sums)});
-        if (startsAtZero && step == 0)
-          sums.clear();
-        constexpr size_t kFragment = 4; // registers of 64 rows by a step
-        SmallVector<Value> partA;
-        if (inRegisters)
-          partA = Registers(ValueRange(fragmentsA)
-                                .slice((row + repeatM * (step / instruction->k)) *
-                                           kFragment,
-                                       kFragment));
-        else
-          partA = {describe(*this, loc, *a, inA)};
-        auto product = WarpgroupMmaOp::create(
-            b, loc, types, *op.getInstruction(), partA,
-            describe(*this, loc, *bOperand, inB), sums, a->transposed,
-            bOperand->transposed);
-        llvm::copy(product.getResults(), at);
-      }
-  MmaCommitOp::create(b, loc);
-  define(op.getResult(), unpackPairs(loc, result));
+      for (int64_t row = 0; row < repeatM; ++row)
+        multiply(sums, first, row, column, step);
+  MmaCommitOp::create(code.b, loc);
+  return sums;
+}
+
+LogicalResult ThreadCode::multiplyByWarpgroup(MmaOp op) {
+  WarpgroupProduct product(*this, op);
+  if (failed(product.prepare()))
+    return failure();
+  Registers sums = product.write(packPairs(op.getLoc(), *registers(op.getAcc())));
+  define(op.getResult(), unpackPairs(op.getLoc(), sums));
   return success();
 }
 

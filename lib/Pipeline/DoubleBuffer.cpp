@@ -14,7 +14,7 @@
 //                                       yield %n, 1 - %stage
 //
 // What is computed from the loaded values (f: a cast, a dequantisation) stands behind
-// the product, too: what waits in registers is as small as it was in memory.
+// the product, too: what is staged in registers is as small as it was in memory.
 //
 // The last step loads its own tile once more instead of branching around the
 // load; nobody reads it.
@@ -54,49 +54,73 @@ static void splitLoads(ArrayRef<Operation *> loads,
   }
 }
 
-void tilewright::doubleBuffer(scf::ForOp loop, const LoopParts &parts,
-                              ArrayRef<TileCopy> copies) {
-  Location loc = loop.getLoc();
-  OpBuilder b(loop);
-  DenseMap<Value, Value> staged;
-  for (memref::AllocOp tile : parts.tiles)
-    staged[tile] = addStages(tile, 2);
-  Value zero = arith::ConstantIndexOp::create(b, loc, 0);
-  Value one = arith::ConstantIndexOp::create(b, loc, 1);
+namespace {
+/// One loop while its double-buffered form is written.
+class DoubleBuffer {
+public:
+  DoubleBuffer(scf::ForOp loop, const LoopParts &parts, ArrayRef<TileCopy> copies);
+  void write();
 
+private:
+  void writeFirstTile(OpBuilder &b);
+  scf::ForOp writeLoop(OpBuilder &b);
+  void cloneAll(OpBuilder &b, IRMapping &mapping, ArrayRef<Operation *> ops);
+  void cloneStores(OpBuilder &b, IRMapping &mapping, Value stage);
+  void copyTiles(OpBuilder &b, Value k, Value stage);
+  void waitForCopies(OpBuilder &b);
+
+  scf::ForOp loop;
+  Location loc;
+  const LoopParts &parts;
+  ArrayRef<TileCopy> copies;
+  /// Reads and writes that are asynchronous copies.
   llvm::SmallPtrSet<Operation *, 4> copied;
+  /// What else is loaded, and computed from it.
+  SmallVector<Operation *> reads, computes;
+  /// The tiles with two stages.
+  DenseMap<Value, Value> staged;
+  Value zero, one;
+};
+} // namespace
+
+DoubleBuffer::DoubleBuffer(scf::ForOp loop, const LoopParts &parts, ArrayRef<TileCopy> copies)
+    : loop(loop), loc(loop.getLoc()), parts(parts), copies(copies) {
   for (const TileCopy &copy : copies)
     copied.insert({copy.read, copy.write});
   SmallVector<Operation *> loads(llvm::make_filter_range(
       parts.loads, [&](Operation *op) { return !copied.contains(op); }));
-  SmallVector<Operation *> reads, computes;
   splitLoads(loads, reads, computes);
-  auto copyTiles = [&](OpBuilder &b, Value k, Value stage) {
-    startCopies(b, loop, parts, copies, staged, k, stage);
-  };
-  auto waitForCopies = [&](OpBuilder &b) {
-    if (!copies.empty())
-      AsyncWaitOp::create(b, loc, 0);
-    gpu::BarrierOp::create(b, loc);
-  };
-  auto cloneAll = [&](OpBuilder &b, IRMapping &mapping, ArrayRef<Operation *> ops) {
-    for (Operation *op : ops)
-      b.clone(*op, mapping);
-  };
-  auto cloneStores = [&](OpBuilder &b, IRMapping &mapping, Value stage) {
-    for (vector::TransferWriteOp store : parts.stores) {
-      if (copied.contains(store))
-        continue;
-      IRMapping local(mapping);
-      local.map(store.getBase(),
-                stageOf(b, loc, staged.lookup(store.getBase()), stage));
-      b.clone(*store, local);
-    }
-  };
+}
 
-  // The first tile.
+void DoubleBuffer::copyTiles(OpBuilder &b, Value k, Value stage) {
   if (!copies.empty())
-    copyTiles(b, loop.getLowerBound(), zero);
+    startCopies(b, loop, parts, copies, staged, k, stage);
+}
+
+void DoubleBuffer::waitForCopies(OpBuilder &b) {
+  if (!copies.empty())
+    AsyncWaitOp::create(b, loc, 0);
+  gpu::BarrierOp::create(b, loc);
+}
+
+void DoubleBuffer::cloneAll(OpBuilder &b, IRMapping &mapping, ArrayRef<Operation *> ops) {
+  for (Operation *op : ops)
+    b.clone(*op, mapping);
+}
+
+void DoubleBuffer::cloneStores(OpBuilder &b, IRMapping &mapping, Value stage) {
+  for (vector::TransferWriteOp store : parts.stores) {
+    if (copied.contains(store))
+      continue;
+    IRMapping local(mapping);
+    local.map(store.getBase(), stageOf(b, loc, staged.lookup(store.getBase()), stage));
+    b.clone(*store, local);
+  }
+}
+
+/// Brings the first tile, if there is one, into stage 0.
+void DoubleBuffer::writeFirstTile(OpBuilder &b) {
+  copyTiles(b, loop.getLowerBound(), zero);
   Value any = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
                                     loop.getLowerBound(), loop.getUpperBound());
   auto first = scf::IfOp::create(b, loc, any, /*withElseRegion=*/false);
@@ -109,7 +133,10 @@ void tilewright::doubleBuffer(scf::ForOp loop, const LoopParts &parts,
     cloneStores(inner, mapping, zero);
   }
   waitForCopies(b);
+}
 
+/// Multiplies one stage while the next tile comes into the other.
+scf::ForOp DoubleBuffer::writeLoop(OpBuilder &b) {
   SmallVector<Value> inits(loop.getInitArgs());
   inits.push_back(zero);
   auto piped = scf::ForOp::create(b, loc, loop.getLowerBound(),
@@ -149,9 +176,24 @@ void tilewright::doubleBuffer(scf::ForOp loop, const LoopParts &parts,
     yields.push_back(work.lookupOrDefault(value));
   yields.push_back(other);
   scf::YieldOp::create(inner, loc, yields);
+  return piped;
+}
 
+void DoubleBuffer::write() {
+  OpBuilder b(loop);
+  for (memref::AllocOp tile : parts.tiles)
+    staged[tile] = addStages(tile, 2);
+  zero = arith::ConstantIndexOp::create(b, loc, 0);
+  one = arith::ConstantIndexOp::create(b, loc, 1);
+  writeFirstTile(b);
+  scf::ForOp piped = writeLoop(b);
   loop.replaceAllUsesWith(piped.getResults().drop_back());
   loop.erase();
   for (memref::AllocOp tile : parts.tiles)
     tile.erase();
+}
+
+void tilewright::doubleBuffer(scf::ForOp loop, const LoopParts &parts,
+                              ArrayRef<TileCopy> copies) {
+  DoubleBuffer(loop, parts, copies).write();
 }

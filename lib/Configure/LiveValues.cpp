@@ -1,11 +1,10 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Which values a thread holds at once, in kernels of elementwise ops and reductions. A tile is
-// spread over threads as memory has it: vectors along the innermost dim first, then lanes,
-// then warps, and what is left is a thread's own. Between two points that code cannot be moved
-// across, ptxas computes element after element, so that only what is loaded and what is stored
-// counts; at such a point all has to be there at once:
+// Which values a thread holds at once, in kernels of elementwise ops and reductions, of the tiles
+// that it has (ThreadTiles.h). Between two points that code cannot be moved across, ptxas computes
+// element after element, so that only what is loaded and what is stored counts; at such a point all
+// has to be there at once:
 //
 //   a sum that warps share   what is needed again, the results of all warps, and what is
 //                            loaded for the ops behind it, before the block waits
@@ -19,17 +18,15 @@
 // suites' kernels with many of their configs (perf/static/plans).
 
 #include "LiveValues.h"
-#include "CostModel.h"
 #include "Bound.h"
+#include "CostModel.h"
 #include "Footprint.h"
-#include "tilewright/Dialect/Divisibility.h"
-#include "tilewright/Dialect/Padding.h"
+#include "ThreadTiles.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
-#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -51,13 +48,8 @@ static constexpr int64_t kOnline = 4;
 /// What steps of these, each of which needs the last one's, fill of the registers that are free.
 static constexpr int64_t kFilled = 48;
 
-/// What ptxas takes of `registers` where values need not all be there at once: those within
-/// reach of what is free are loaded one after the other.
-static int64_t withinFree(int64_t registers, int64_t free) {
-  return registers > free && 3 * registers <= 4 * free ? free : registers;
-}
-
-/// The same where each is used up as it comes; no more than these are put in another order.
+/// What ptxas takes of `registers` where each value is used up as it comes; no more than these are put
+/// in another order.
 static int64_t oneByOne(int64_t registers, int64_t free) {
   constexpr int64_t kReordered = 160;
   return registers <= kReordered ? std::min(registers, free) : registers;
@@ -67,31 +59,11 @@ namespace {
 class LiveValues {
 public:
   LiveValues(const KernelInfo &info, LoweringConfigAttr config, const TilePlan &plan,
-             TargetAttr target, OpOperand *leading);
+             TargetAttr target, OpOperand &leading);
   /// `ahead`: with what ptxas takes only where there are registers left.
   int64_t count(bool ahead);
 
 private:
-  /// Elements of a thread.
-  int64_t elementsOf(ArrayRef<unsigned> classes) const {
-    int64_t elements = 1;
-    for (unsigned number : classes)
-      elements *= own[number];
-    return elements;
-  }
-  /// Registers of a tile as it is loaded or stored: of narrow elements several to a word where
-  /// they are neighbours.
-  int64_t wordsInMemory(OpOperand &operand) const;
-  /// Accesses of which each has an address, or whether it is made, of its own; of several
-  /// tensors those of one, as they lie alike.
-  int64_t countAtEdges(OpOperand &operand) const;
-  int64_t countAtEdges(ArrayRef<OpOperand *> loads) const;
-  bool isOfView(OpOperand &operand) const;
-  /// Registers of a tile as it is computed with.
-  int64_t wordsOf(ArrayRef<unsigned> classes, Type type) const {
-    return elementsOf(classes) * std::max<int64_t>(1, bytesPerElement(type) / 4);
-  }
-  bool isLoaded(OpOperand &operand) const;
   bool isWalked(linalg::LinalgOp op) const {
     return llvm::any_of(info.getClasses(op), [&](unsigned number) {
       return !info.classes[number].parallel && plan.classes[number].loop;
@@ -119,10 +91,10 @@ private:
   LoweringConfigAttr config;
   const TilePlan &plan;
   TargetAttr target;
+  /// What a thread has of each tile.
+  ThreadTiles tiles;
+  /// Registers that no block more would need, and those of every thread.
   int64_t free = 0, fixed = kThread;
-  /// Of each class, a thread's elements, and the warps that lie along it.
-  SmallVector<int64_t> own, warps;
-  unsigned innermost = 0;
   bool ahead = true;
 };
 } // namespace
@@ -146,106 +118,15 @@ static OpOperand *leadingOperand(const KernelInfo &info, const TilePlan &plan) {
 }
 
 LiveValues::LiveValues(const KernelInfo &info, LoweringConfigAttr config,
-                       const TilePlan &plan, TargetAttr target, OpOperand *leading)
-    : info(info), config(config), plan(plan), target(target), own(info.classes.size(), 1),
-      warps(info.classes.size(), 1) {
-  free = freeRegisters(plan, target);
-  llvm::SmallSetVector<unsigned, 4> order;
-  for (unsigned number : llvm::reverse(info.getClasses(*leading)))
-    order.insert(number);
-  for (unsigned number : llvm::reverse(info.getClasses(info.getRoot())))
-    order.insert(number);
-  for (unsigned number = 0; number < info.classes.size(); ++number)
-    order.insert(number);
-  int64_t elements = 1;
-  for (unsigned number : info.getClasses(*leading))
-    elements *= std::max<int64_t>(1, plan.classes[number].vector);
-  int64_t width = std::max<int64_t>(1, target.getFact("access_bytes", 16) /
-                                           bytesPerElement(leading->get().getType()));
-  while (width > 1 && width * plan.threads > elements)
-    width /= 2;
-  int64_t lanes = plan.subgroup, left = std::max<int64_t>(1, plan.threads / plan.subgroup);
-  bool isFirst = true;
-  for (unsigned number : order) {
-    int64_t extent = std::max<int64_t>(1, plan.classes[number].vector);
-    if (isFirst && extent > 1)
-      innermost = number;
-    int64_t each = isFirst && extent > 1 ? std::min(width, extent) : 1;
-    isFirst &= extent == 1;
-    extent = llvm::divideCeil(extent, each);
-    int64_t along = std::min(lanes, extent);
-    lanes /= along;
-    extent = llvm::divideCeil(extent, along);
-    warps[number] = std::min(left, extent);
-    left /= warps[number];
-    own[number] = each * llvm::divideCeil(extent, warps[number]);
-  }
+                       const TilePlan &plan, TargetAttr target, OpOperand &leading)
+    : info(info), config(config), plan(plan), target(target),
+      tiles(info, plan, target, leading), free(freeRegisters(plan, target)) {
   llvm::SmallPtrSet<Value, 8> tensors;
   for (linalg::LinalgOp op : info.ops)
     for (OpOperand *input : op.getDpsInputOperands())
       if (isLoaded(*input))
         tensors.insert(input->get());
   fixed += kAddress * int64_t(tensors.size() + info.results.size());
-}
-
-bool LiveValues::isLoaded(OpOperand &operand) const {
-  return isa<BlockArgument>(operand.get()) && isa<RankedTensorType>(operand.get().getType()) &&
-         cast<linalg::LinalgOp>(operand.getOwner()).payloadUsesValueFromOperand(&operand);
-}
-
-/// Whether its elements may begin anywhere, so that each is read alone.
-bool LiveValues::isOfView(OpOperand &operand) const {
-  auto argument = dyn_cast<BlockArgument>(operand.get());
-  auto aligned = info.kernel->getAttrOfType<DenseI64ArrayAttr>(kAlignedAttr);
-  return argument && getView(info.kernel, operandNumber(argument)) &&
-         !(aligned && llvm::is_contained(aligned.asArrayRef(), operandNumber(argument)));
-}
-
-/// Accesses by which `elements` of a tile are read or written, of at most so many elements,
-/// where the tile may end beside what there is; 0 where it never does.
-static int64_t countAtEdges(const KernelInfo &info, const TilePlan &plan, OpOperand &operand,
-                            int64_t elements, int64_t width) {
-  ArrayRef<unsigned> classes = info.getClasses(operand);
-  bool isPartial = llvm::any_of(classes, [&](unsigned number) {
-    int64_t extent = info.classes[number].extent, tile = plan.classes[number].vector;
-    return tile > 1 && (ShapedType::isDynamic(extent) || extent % tile);
-  });
-  if (!isPartial)
-    return 0;
-  while (width > 1 &&
-         !hasRowsOf(info, operand, width * bytesPerElement(operand.get().getType())))
-    width /= 2;
-  return llvm::divideCeil(elements, width);
-}
-
-int64_t LiveValues::countAtEdges(OpOperand &operand) const {
-  ArrayRef<unsigned> classes = info.getClasses(operand);
-  if (classes.empty())
-    return 0;
-  int64_t bytes = bytesPerElement(operand.get().getType());
-  int64_t width = std::max<int64_t>(1, target.getFact("access_bytes", 16) / bytes);
-  return ::countAtEdges(info, plan, operand, elementsOf(classes),
-                        std::min(width, own[classes.back()]));
-}
-
-int64_t LiveValues::countAtEdges(ArrayRef<OpOperand *> loads) const {
-  int64_t most = 0;
-  for (OpOperand *load : loads)
-    most = std::max(most, countAtEdges(*load));
-  return most;
-}
-
-int64_t LiveValues::wordsInMemory(OpOperand &operand) const {
-  Type type = operand.get().getType();
-  ArrayRef<unsigned> classes = info.getClasses(operand);
-  int64_t elements = elementsOf(classes), bytes = bytesPerElement(type);
-  if (isReadAlone(info, operand))
-    return elements * getIndexBits(info.kernel) / 32;
-  if (isOfView(operand))
-    return elements;
-  if (bytes >= 4 || (!classes.empty() && classes.back() == innermost))
-    return llvm::divideCeil(elements * bytes, 4);
-  return elements;
 }
 
 int64_t LiveValues::stepsOf(linalg::LinalgOp op) const {
@@ -278,7 +159,7 @@ SmallVector<OpOperand *> LiveValues::loadsOf(linalg::LinalgOp op) const {
 int64_t LiveValues::wordsExtracted(linalg::LinalgOp op) const {
   int64_t words = 0;
   for (auto extract : op.getBlock()->getOps<tensor::ExtractOp>())
-    words += wordsOf(info.getClasses(op), extract.getType());
+    words += tiles.wordsOf(info.getClasses(op), extract.getType());
   return words;
 }
 
@@ -294,7 +175,7 @@ int64_t LiveValues::wordsOfBounds(OpOperand &init) const {
 int64_t LiveValues::wordsOfLoads(linalg::LinalgOp op) const {
   int64_t words = 0;
   for (OpOperand *load : loadsOf(op))
-    words += wordsInMemory(*load);
+    words += tiles.wordsInMemory(*load);
   return words;
 }
 
@@ -343,7 +224,7 @@ int64_t LiveValues::wordsAcross(size_t index) const {
                (before != info.ops[index] && before == input->get().getDefiningOp());
       });
       if (isThere && !matchPattern(input->get(), m_Constant()))
-        words += wordsOf(info.getClasses(*input), input->get().getType());
+        words += tiles.wordsOf(info.getClasses(*input), input->get().getType());
     }
   }
   return words;
@@ -359,7 +240,7 @@ int64_t LiveValues::wordsBehind(size_t index) const {
       break;
     for (OpOperand *input : op.getDpsInputOperands())
       if (isLoaded(*input) && seen.insert(input->get()).second)
-        words += wordsInMemory(*input);
+        words += tiles.wordsInMemory(*input);
     if (op.getNumReductionLoops() || hasCall(op))
       break;
   }
@@ -368,16 +249,16 @@ int64_t LiveValues::wordsBehind(size_t index) const {
 
 int64_t LiveValues::ofReduction(size_t index) const {
   linalg::LinalgOp op = info.ops[index];
-  int64_t elements = elementsOf(info.getClasses(op)), sums = 0, results = 0, sharing = 1;
+  int64_t elements = tiles.elementsOf(info.getClasses(op)), sums = 0, results = 0, sharing = 1;
   for (OpOperand &init : op.getDpsInitsMutable()) {
-    sums += wordsOf(info.getClasses(op), init.get().getType());
-    results += wordsOf(info.getClasses(init), init.get().getType());
+    sums += tiles.wordsOf(info.getClasses(op), init.get().getType());
+    results += tiles.wordsOf(info.getClasses(init), init.get().getType());
   }
   for (auto [iterator, number] :
        llvm::zip_equal(op.getIteratorTypesArray(), info.getClasses(op)))
     if (iterator == utils::IteratorType::reduction)
-      sharing *= warps[number];
-  int64_t loads = wordsOfLoads(op), edges = countAtEdges(loadsOf(op)), registers = fixed;
+      sharing *= tiles.warps[number];
+  int64_t loads = wordsOfLoads(op), edges = tiles.countAtEdges(loadsOf(op)), registers = fixed;
   if (isWalked(op)) {
     int64_t steps = stepsOf(op);
     for (unsigned number : info.getClasses(op))
@@ -445,16 +326,16 @@ static SmallVector<Value> liveAt(Operation *at) {
 int64_t LiveValues::ofBody(size_t index) const {
   linalg::LinalgOp op = info.ops[index];
   auto ofRows = bodyOfRows(op, [&](OpOperand &input) { return isOfRow(info, op, input); });
-  int64_t elements = elementsOf(info.getClasses(op)), rows = 1, most = 0;
+  int64_t elements = tiles.elementsOf(info.getClasses(op)), rows = 1, most = 0;
   for (unsigned number : info.getClasses(op))
     if (info.classes[number].parallel)
-      rows *= own[number];
+      rows *= tiles.own[number];
   int64_t inputs = 0;
   for (OpOperand *input : op.getDpsInputOperands())
     if (isLoaded(*input))
-      inputs += wordsInMemory(*input);
+      inputs += tiles.wordsInMemory(*input);
     else if (isa<RankedTensorType>(input->get().getType()))
-      inputs += wordsOf(info.getClasses(*input), input->get().getType());
+      inputs += tiles.wordsOf(info.getClasses(*input), input->get().getType());
   for (Operation &inner : op.getBlock()->without_terminator()) {
     if (!isCall(&inner))
       continue;
@@ -473,7 +354,7 @@ int64_t LiveValues::ofBody(size_t index) const {
                               : ofRows.contains(value.getDefiningOp());
         int64_t words = std::max<int64_t>(1, bytesPerElement(value.getType()) / 4);
         registers += isRow   ? rows
-                     : input ? wordsOf(info.getClasses(*input), value.getType())
+                     : input ? tiles.wordsOf(info.getClasses(*input), value.getType())
                              : elements * words;
       }
     }
@@ -492,14 +373,14 @@ int64_t LiveValues::ofSegment() const {
       continue;
     for (OpOperand *input : op.getDpsInputOperands())
       if (isLoaded(*input) && seen.insert(input->get()).second)
-        loads += wordsInMemory(*input), edges = std::max(edges, countAtEdges(*input));
+        loads += tiles.wordsInMemory(*input), edges = std::max(edges, tiles.countAtEdges(*input));
     loads += wordsExtracted(op);
-    elements = std::max(elements, elementsOf(info.getClasses(op)));
+    elements = std::max(elements, tiles.elementsOf(info.getClasses(op)));
     isComputed |= hasFunction(op);
   }
   for (OpResult result : info.results) {
     auto op = cast<linalg::LinalgOp>(result.getOwner());
-    int64_t words = wordsInMemory(*op.getDpsInitOperand(result.getResultNumber()));
+    int64_t words = tiles.wordsInMemory(*op.getDpsInitOperand(result.getResultNumber()));
     // A constant is none; what is written beyond one access has an address of its own.
     if (isa<linalg::FillOp>(op.getOperation()))
       words = 4 * words > target.getFact("access_bytes", 16) ? kAddress : 0;
@@ -536,32 +417,7 @@ int64_t tilewright::countLiveRegisters(const KernelInfo &info, LoweringConfigAtt
                                        const TilePlan &plan, TargetAttr target,
                                        OpOperand *leading) {
   LiveValues values(info, config, plan, target,
-                    leading ? leading : leadingOperand(info, plan));
+                    leading ? *leading : *leadingOperand(info, plan));
   return std::max(values.count(/*ahead=*/false),
                   std::min(values.count(/*ahead=*/true), registerLimit(target, plan.threads)));
-}
-
-int64_t tilewright::countTransposeRegisters(const KernelInfo &info, const TilePlan &plan,
-                                            TargetAttr target) {
-  // Each word has its place in shared memory, until there are many; those of chips from sm_90 on
-  // are stored before the last are there.
-  constexpr int64_t kFixed = 16;
-  int64_t places = target.getFact("sm", 0) >= 90 ? 8 : 24;
-  int64_t bytes = resultBytes(info, plan), free = freeRegisters(plan, target);
-  for (OpOperand *input : rootInputs(info))
-    if (isa<RankedTensorType>(input->get().getType()))
-      bytes = std::max(bytes, tileElements(info, plan, *input) *
-                                  bytesPerElement(input->get().getType()));
-  int64_t words = llvm::divideCeil(bytes, 4 * plan.threads), edges = 0;
-  for (OpOperand *input : rootInputs(info))
-    if (isa<RankedTensorType>(input->get().getType())) {
-      int64_t width = std::max<int64_t>(1, target.getFact("access_bytes", 16) /
-                                               bytesPerElement(input->get().getType()));
-      edges = std::max(edges, countAtEdges(info, plan, *input,
-                                           llvm::divideCeil(tileElements(info, plan, *input),
-                                                            plan.threads),
-                                           width));
-    }
-  return edges / 2 +
-         withinFree(std::min(kFixed + 2 * words, std::max(free, places + words)), free);
 }

@@ -48,8 +48,8 @@ static constexpr int64_t kOnline = 4;
 /// What steps of these, each of which needs the last one's, fill of the registers that are free.
 static constexpr int64_t kFilled = 48;
 
-/// What ptxas takes of `registers` where each value is used up as it comes; no more than these are put
-/// in another order.
+/// What ptxas takes of `registers` where each value is used up as it comes; no more than these
+/// are put in another order.
 static int64_t oneByOne(int64_t registers, int64_t free) {
   constexpr int64_t kReordered = 160;
   return registers <= kReordered ? std::min(registers, free) : registers;
@@ -58,8 +58,8 @@ static int64_t oneByOne(int64_t registers, int64_t free) {
 namespace {
 class LiveValues {
 public:
-  LiveValues(const KernelInfo &info, LoweringConfigAttr config, const TilePlan &plan,
-             TargetAttr target, OpOperand &leading);
+  LiveValues(const KernelInfo &info, const TilePlan &plan, TargetAttr target,
+             OpOperand &leading);
   /// `ahead`: with what ptxas takes only where there are registers left.
   int64_t count(bool ahead);
 
@@ -88,7 +88,6 @@ private:
   int64_t ofSegment() const;
 
   const KernelInfo &info;
-  LoweringConfigAttr config;
   const TilePlan &plan;
   TargetAttr target;
   /// What a thread has of each tile.
@@ -117,10 +116,9 @@ static OpOperand *leadingOperand(const KernelInfo &info, const TilePlan &plan) {
   return leading;
 }
 
-LiveValues::LiveValues(const KernelInfo &info, LoweringConfigAttr config,
-                       const TilePlan &plan, TargetAttr target, OpOperand &leading)
-    : info(info), config(config), plan(plan), target(target),
-      tiles(info, plan, target, leading), free(freeRegisters(plan, target)) {
+LiveValues::LiveValues(const KernelInfo &info, const TilePlan &plan, TargetAttr target,
+                       OpOperand &leading)
+    : info(info), plan(plan), target(target), tiles(info, plan, target, leading), free(freeRegisters(plan, target)) {
   llvm::SmallPtrSet<Value, 8> tensors;
   for (linalg::LinalgOp op : info.ops)
     for (OpOperand *input : op.getDpsInputOperands())
@@ -413,11 +411,9 @@ int64_t LiveValues::count(bool withAhead) {
   return isCut || isWalked(info.ops.back()) ? registers : std::max(registers, ofSegment());
 }
 
-int64_t tilewright::countLiveRegisters(const KernelInfo &info, LoweringConfigAttr config,
-                                       const TilePlan &plan, TargetAttr target,
-                                       OpOperand *leading) {
-  LiveValues values(info, config, plan, target,
-                    leading ? *leading : *leadingOperand(info, plan));
+int64_t tilewright::countLiveRegisters(const KernelInfo &info, const TilePlan &plan,
+                                       TargetAttr target, OpOperand *leading) {
+  LiveValues values(info, plan, target, leading ? *leading : *leadingOperand(info, plan));
   return std::max(values.count(/*ahead=*/false),
                   std::min(values.count(/*ahead=*/true), registerLimit(target, plan.threads)));
 }

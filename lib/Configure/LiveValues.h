@@ -13,8 +13,7 @@ namespace tilewright {
 
 /// Of elementwise ops and reductions, in program order, and products that are computed like
 /// these. Threads lie over `leading`, or over the largest tile that is read.
-int64_t countLiveRegisters(const KernelInfo &info, LoweringConfigAttr config,
-                           const TilePlan &plan, TargetAttr target,
+int64_t countLiveRegisters(const KernelInfo &info, const TilePlan &plan, TargetAttr target,
                            mlir::OpOperand *leading = nullptr);
 
 /// Of a tile that is read along one dim and written along another.

@@ -31,7 +31,7 @@ static bool reducesWholeRows(const Group &producer, linalg::LinalgOp product,
          });
 }
 
-/// The operand of `product`, a member of `group`, that is all that anybody else reads of `producer`.
+/// The operand of `product`, a member of `group`, which is all that others read of `producer`.
 static OrRefusal<OpOperand *> onlyOperandRead(Group &group, Group &producer,
                                               linalg::LinalgOp product) {
   OpOperand *operand = nullptr;

@@ -58,7 +58,8 @@ bool ScoreMask::seeKeys(unsigned query, const Sizes &sizes) const {
   for (const Bound &bound : bounds) {
     // Sizes only move what is seen further behind the query.
     bool isAtLeast = llvm::all_of(bound.offset.symbols, [&](auto part) {
-      return !bound.isLower && part.second >= 0 && part.first.template getDefiningOp<tensor::DimOp>();
+      return !bound.isLower && part.second >= 0 &&
+             part.first.template getDefiningOp<tensor::DimOp>();
     });
     int64_t offset = bound.offset.constant;
     if (!isAtLeast || bound.query != query)

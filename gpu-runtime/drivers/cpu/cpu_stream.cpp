@@ -4,205 +4,22 @@
 // Streams of the cpu driver; see cpu_stream.h.
 
 #include "cpu_stream.h"
-
-#include "core/number_text.h"
+#include "cpu_wait.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <pthread.h>
 #include <system_error>
-#include <vector>
 
 namespace tilewright::runtime {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-// How long a waiting thread looks before it sleeps: waking takes longer than
-// most small kernels.
-constexpr int kSpins = 2000, kSpinsToYield = 16;
-
-void pause() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#else
-  std::this_thread::yield();
-#endif
-}
-
-template <typename Done, typename Futile>
-bool spinUntil(Done done, Futile futile) {
-  for (int i = 0; i < kSpins && !futile(); ++i) {
-    if (done())
-      return true;
-    // Now and then others have the processor: who is woken on it need not wait for the end.
-    if (i % kSpinsToYield == kSpinsToYield - 1)
-      std::this_thread::yield();
-    else
-      pause();
-  }
-  return done();
-}
-
-// What is done under a queue's lock is short: whoever finds it taken looks a few times
-// more, since going to sleep and being woken takes far longer.
-std::unique_lock<std::mutex> lockSoon(std::mutex &mutex) {
-  constexpr int tries = 100;
-  std::unique_lock<std::mutex> lock(mutex, std::try_to_lock);
-  for (int i = 0; i < tries && !lock; ++i) {
-    pause();
-    (void)lock.try_lock();
-  }
-  if (!lock)
-    lock.lock();
-  return lock;
-}
-
-// Waits on a condition variable for some nanoseconds. It looks up now and then
-// in case the device is lost under it.
-template <typename Done>
-bool waitUntil(std::condition_variable &condition,
-               std::unique_lock<std::mutex> &lock, uint64_t timeoutNs,
-               const CpuDeviceState &device, Done done) {
-  constexpr std::chrono::milliseconds slice(50);
-  Clock::time_point start = Clock::now();
-  while (!done()) {
-    if (device.lost)
-      return false;
-    uint64_t waited = static_cast<uint64_t>(
-        std::chrono::nanoseconds(Clock::now() - start).count());
-    if (waited >= timeoutNs)
-      return false;
-    condition.wait_for(lock,
-                       std::min<std::chrono::nanoseconds>(
-                           slice, std::chrono::nanoseconds(std::min<uint64_t>(
-                                      timeoutNs - waited, INT64_MAX))));
-  }
-  return true;
-}
-
-// What a wait that ended unsuccessfully says: the first to do so loses the
-// device.
-Status missed(CpuDeviceState &device, const char *what, uint64_t timeoutNs) {
-  if (Status s = device.check())
-    return s;
-  return loseByDeadline(device, [&] {
-    return std::string(what) + " within " + numberText(static_cast<double>(timeoutNs) * 1e-9) + " s";
-  });
-}
 
 std::shared_ptr<char> bytesOf(DriverBuffer &buffer, uint64_t offset) {
   return static_cast<CpuBuffer &>(buffer).at(offset);
 }
 
 } // namespace
-
-//===----------------------------------------------------------------------===//
-// Device state
-//===----------------------------------------------------------------------===//
-
-namespace {
-
-// What is open in this process. Never destroyed: forks come at any time.
-struct States {
-  std::mutex mutex;
-  std::vector<CpuDeviceState *> open;
-
-  States() {
-    // The lock is held over the fork, so that the child finds it free.
-    pthread_atfork([] { states().mutex.lock(); },
-                   [] { states().mutex.unlock(); },
-                   [] {
-                     for (CpuDeviceState *state : states().open)
-                       state->noteFork();
-                     states().mutex.unlock();
-                   });
-  }
-  static States &states() {
-    static States *made = new States;
-    return *made;
-  }
-};
-
-} // namespace
-
-CpuDeviceState::CpuDeviceState() {
-  States &states = States::states();
-  std::lock_guard<std::mutex> lock(states.mutex);
-  states.open.push_back(this);
-}
-
-CpuDeviceState::~CpuDeviceState() {
-  States &states = States::states();
-  std::lock_guard<std::mutex> lock(states.mutex);
-  states.open.erase(std::find(states.open.begin(), states.open.end(), this));
-}
-
-void CpuDeviceState::noteFork() {
-  lost = forked = true;
-  // Its end would wait for its threads.
-  (void)pool.release();
-}
-
-void CpuDeviceState::lose(const std::string &why) {
-  std::lock_guard<std::mutex> lock(mutex);
-  if (!lost) {
-    lost = true; // first: there may be no memory for the reason
-    reason = why;
-  }
-}
-
-Status CpuDeviceState::check() {
-  if (!lost)
-    return Status::ok();
-  if (forked)
-    return deviceLost("the device is lost: this process is a fork of the one that "
-                      "opened it, which has its threads; open it again");
-  std::lock_guard<std::mutex> lock(mutex);
-  return deviceLost("the device is lost: " + reason);
-}
-
-//===----------------------------------------------------------------------===//
-// Events
-//===----------------------------------------------------------------------===//
-
-Status CpuEvent::query(bool &done) {
-  if (Status s = device->check())
-    return s;
-  std::lock_guard<std::mutex> lock(state->mutex);
-  done = state->reached == state->recorded;
-  return Status::ok();
-}
-
-Status CpuEvent::wait(uint64_t timeoutNs) {
-  if (Status s = device->check())
-    return s;
-  std::unique_lock<std::mutex> lock(state->mutex);
-  uint64_t wanted = state->recorded;
-  if (waitUntil(state->reachedAgain, lock, timeoutNs, *device,
-                [&] { return state->reached >= wanted; }))
-    return Status::ok();
-  return missed(*device, "the event was not reached", timeoutNs);
-}
-
-Status CpuEvent::elapsedSince(DriverEvent &start, uint64_t &nanoseconds) {
-  Clock::time_point times[2];
-  CpuEvent *events[2] = {static_cast<CpuEvent *>(&start), this};
-  for (int i = 0; i < 2; ++i) {
-    State &event = *events[i]->state;
-    std::lock_guard<std::mutex> lock(event.mutex);
-    if (event.recorded == 0 || event.reached != event.recorded)
-      return invalidArgument("elapsed time: the event has not been reached");
-    times[i] = event.time;
-  }
-  if (times[1] < times[0])
-    return invalidArgument("elapsed time: the events are in the wrong order");
-  nanoseconds = static_cast<uint64_t>(
-      std::chrono::nanoseconds(times[1] - times[0]).count());
-  return Status::ok();
-}
 
 //===----------------------------------------------------------------------===//
 // The queue
@@ -471,67 +288,6 @@ Status CpuStream::copy(DriverBuffer &target, uint64_t targetOffset,
   std::shared_ptr<char> from = bytesOf(source, sourceOffset);
   return enqueueTask(Kind::Copy,
                      [=] { std::memcpy(to.get(), from.get(), size); });
-}
-
-// Below this, handing blocks out costs more than it gains: where somebody may wait for the
-// launch, who has to sleep and be woken then; behind others, to threads that spin, the less
-// the fewer they are (measured with two: 3 us).
-static uint64_t getInlineNs(const CpuDeviceState &device, bool followed) {
-  constexpr uint64_t waited = 20000;
-  if (!followed || !device.pool->spins())
-    return waited;
-  return std::min<uint64_t>(waited, 2000 + 500 * uint64_t(device.threads));
-}
-
-// Blocks [begin, end), x fastest; none any more once the device is lost.
-void CpuLaunch::runBlocks(uint64_t begin, uint64_t end) const {
-  tw_cpu_kernel function = kernel->function;
-  uint32_t x = static_cast<uint32_t>(begin % grid[0]);
-  uint32_t y = static_cast<uint32_t>(begin / grid[0] % grid[1]);
-  uint32_t z = static_cast<uint32_t>(begin / grid[0] / grid[1]);
-  for (uint64_t i = begin; i < end && !device->lost; ++i) {
-    function(params.data(), x, y, z);
-    if (++x == grid[0]) {
-      x = 0;
-      if (++y == grid[1]) {
-        y = 0;
-        ++z;
-      }
-    }
-  }
-}
-
-// The same, remembering the cost of a block.
-void CpuLaunch::runTimed(uint64_t begin, uint64_t end) const {
-  Clock::time_point start = Clock::now();
-  runBlocks(begin, end);
-  uint64_t elapsed = static_cast<uint64_t>(
-      std::chrono::nanoseconds(Clock::now() - start).count());
-  kernel->noteBlock(elapsed / (end - begin));
-}
-
-void CpuLaunch::run(bool followed) const {
-  uint64_t count = uint64_t(grid[0]) * grid[1] * grid[2];
-  if (count == 1 || device->threads == 1)
-    return runBlocks(0, count);
-  if (count <= getInlineNs(*device, followed) / std::max<uint64_t>(kernel->blockNs(), 1))
-    return runTimed(0, count);
-  // About eight pieces per thread: even when blocks differ in cost, few
-  // enough to hand out.
-  uint64_t chunk =
-      std::max<uint64_t>(1, count / (uint64_t(device->threads) * 8));
-  ++device->handedOut;
-  device->pool->run(
-      count, chunk,
-      [](void *data, uint64_t begin, uint64_t end) {
-        const CpuLaunch *launch = static_cast<const CpuLaunch *>(data);
-        if (begin == 0)
-          launch->runTimed(begin, end);
-        else
-          launch->runBlocks(begin, end);
-      },
-      const_cast<CpuLaunch *>(this));
-  --device->handedOut;
 }
 
 Status CpuStream::launch(DriverModule &module, uint32_t kernel,

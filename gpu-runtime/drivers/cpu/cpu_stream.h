@@ -1,7 +1,7 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Streams, events and memory of the cpu driver.
+// Streams, events, launches and memory of the cpu driver.
 //
 // A stream is a thread with a queue of tasks, so that the caller runs on, and a
 // wait can end by its deadline. The device is then lost: queued tasks are
@@ -11,8 +11,7 @@
 #ifndef TILEWRIGHT_DRIVERS_CPU_CPU_STREAM_H
 #define TILEWRIGHT_DRIVERS_CPU_CPU_STREAM_H
 
-#include "core/driver.h"
-#include "thread_pool.h"
+#include "cpu_device.h"
 
 #include <algorithm>
 #include <atomic>
@@ -24,34 +23,6 @@
 #include <thread>
 
 namespace tilewright::runtime {
-
-/// Shared by the device, its streams' threads, and buffers.
-struct CpuDeviceState {
-  CpuDeviceState();
-  ~CpuDeviceState();
-
-  std::unique_ptr<ThreadPool> pool;
-  unsigned threads = 1;
-  std::atomic<bool> lost{false};
-  /// Lost because this is a child of the process that made it, which alone has the
-  /// threads; what they held when it forked, locks too, is held for ever.
-  std::atomic<bool> forked{false};
-  /// How many launches are handed out to the pool.
-  std::atomic<unsigned> handedOut{0};
-
-  /// Nobody spins beside the pool's threads.
-  bool poolSpins() const { return handedOut > 0 || (pool && pool->spins()); }
-
-  /// The first reason stays.
-  void lose(const std::string &reason);
-  Status check();
-  /// In a process that fork made.
-  void noteFork();
-
-private:
-  std::mutex mutex;
-  std::string reason;
-};
 
 class CpuBuffer : public DriverBuffer {
 public:

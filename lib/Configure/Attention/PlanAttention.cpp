@@ -302,10 +302,10 @@ Refusal Planner::checkStraightCode() {
   int64_t vectors = result.queries * llvm::divideCeil(result.keys + result.columns, lanes);
   if (result.queries <= kMaxVectors && vectors <= kMaxVectors)
     return {};
-  return refuse(Refused::Registers, "'block' has " + Twine(result.queries) + " queries and " +
-                                        Twine(result.keys) + " keys, a register tile of more than " +
-                                        Twine(kMaxVectors) +
-                                        " vectors; with 'thread' a block has several tiles")
+  return refuse(Refused::Registers,
+                "'block' has " + Twine(result.queries) + " queries and " + Twine(result.keys) +
+                    " keys, a register tile of more than " + Twine(kMaxVectors) +
+                    " vectors; with 'thread' a block has several tiles")
       .of(vectors, kMaxVectors);
 }
 

@@ -163,7 +163,7 @@ int64_t Reduction::liveBytes(const KernelInfo &info, LoweringConfigAttr config,
 int64_t Reduction::registers(const KernelInfo &info, LoweringConfigAttr config,
                              const TilePlan &plan, TargetAttr target) const {
   return target.getBackend() == "nvvm"
-             ? countLiveRegisters(info, config, plan, target)
+             ? countLiveRegisters(info, plan, target)
              : ScheduleStrategy::registers(info, config, plan, target);
 }
 

@@ -181,7 +181,7 @@ int64_t SkinnyContraction::liveBytes(const KernelInfo &info, LoweringConfigAttr 
 int64_t SkinnyContraction::registers(const KernelInfo &info, LoweringConfigAttr config,
                                      const TilePlan &plan, TargetAttr target) const {
   return target.getBackend() == "nvvm"
-             ? countLiveRegisters(info, config, plan, target,
+             ? countLiveRegisters(info, plan, target,
                                   &largerOperand(info, *matchProduct(info.getRoot())))
              : ScheduleStrategy::registers(info, config, plan, target);
 }

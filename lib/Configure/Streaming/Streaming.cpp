@@ -41,7 +41,7 @@ int64_t Streaming::registers(const KernelInfo &info, LoweringConfigAttr config,
   if (target.getBackend() != "nvvm")
     return ScheduleStrategy::registers(info, config, plan, target);
   return transposedLoop(info) ? countTransposeRegisters(info, plan, target)
-                              : countLiveRegisters(info, config, plan, target);
+                              : countLiveRegisters(info, plan, target);
 }
 
 std::string Streaming::explain(const KernelInfo &info) const {

@@ -1,7 +1,8 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The recursive-descent parser shared by ParseModule.cpp (directives and declarations) and ParseFunction.cpp (bodies).
+// The recursive-descent parser of ParseModule.cpp (directives and function headers), ParseVariables.cpp
+// (declarations) and ParseFunction.cpp (bodies).
 // Every parse method returns false after recording the first error.
 
 #ifndef TILEWRIGHT_PTXSIM_PARSER_PARSERIMPL_H
@@ -68,14 +69,18 @@ private:
   bool skipSection();
   bool parseAlias();
   bool parseLinkedDeclaration();
-  bool parseVariables(Space space, const Linkage &linkage, std::vector<Variable> &variables);
-  bool parseDeclarator(Variable &variable, unsigned elementBytes, unsigned vectorSize);
-  bool parseInitializer(Variable &variable, unsigned elementBytes);
-  bool parseInitializerValue(Variable &variable, unsigned elementBytes, uint64_t &at);
-  bool parseConstant(int64_t &value);
   bool parseFunction(bool isEntry, const Linkage &linkage);
   bool parseParameterList(Function &function, std::vector<uint32_t> &params);
   bool parsePerformanceDirectives(Function &function);
+
+  // ParseVariables.cpp
+  bool parseVariables(Space space, const Linkage &linkage, std::vector<Variable> &variables);
+  bool skipPointee();
+  bool parseDeclarator(Variable &variable, unsigned elementBytes, unsigned vectorSize);
+  bool parseInitializer(Variable &variable, unsigned elementBytes);
+  bool parseInitializerValue(Variable &variable, unsigned elementBytes, uint64_t &at);
+  bool parseRelocation(Variable &variable, unsigned elementBytes, uint64_t at);
+  bool parseConstant(int64_t &value);
 
   // ParseFunction.cpp
   bool parseBody(Function &function);

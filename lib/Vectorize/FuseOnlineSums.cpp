@@ -44,9 +44,9 @@ namespace {
 /// The loops of a maximum and of a sum.
 struct OnlineSum {
   scf::ForOp maxLoop, sumLoop;
-  /// The result of `maxLoop`, what combines it in the loop, and the term of it.
+  /// The result of `maxLoop`, whether its maximum of a NaN is one, and its term.
   OpResult most;
-  Operation *combiner = nullptr;
+  bool keepsNaN = false;
   Value term;
   /// Of the sum's loop: an exponential of a difference, whose terms may be masked.
   Operation *power = nullptr;
@@ -147,10 +147,11 @@ static bool matchMaximum(Value value, OnlineSum &sum) {
     return false;
   sum.most = result;
   unsigned number = result.getResultNumber();
-  sum.combiner = sum.maxLoop.getYieldedValues()[number].getDefiningOp();
-  if (!sum.combiner || !isa<arith::MaximumFOp, arith::MaxNumFOp>(sum.combiner))
+  Operation *combiner = sum.maxLoop.getYieldedValues()[number].getDefiningOp();
+  if (!combiner || !isa<arith::MaximumFOp, arith::MaxNumFOp>(combiner))
     return false;
-  sum.term = otherOperand(sum.combiner, sum.maxLoop.getRegionIterArg(number));
+  sum.keepsNaN = isa<arith::MaximumFOp>(combiner);
+  sum.term = otherOperand(combiner, sum.maxLoop.getRegionIterArg(number));
   if (auto select = sum.term ? sum.term.getDefiningOp<arith::SelectOp>() : arith::SelectOp();
       select && select.getCondition().getDefiningOp<vector::CreateMaskOp>())
     sum.term = select.getTrueValue();
@@ -218,7 +219,7 @@ Value OnlineWriter::finite(Value maximum) {
   auto type = cast<VectorType>(maximum.getType());
   Value lowest = arith::ConstantOp::create(
       b, loc, DenseElementsAttr::get(type, b.getF32FloatAttr(kLowest)));
-  if (isa<arith::MaximumFOp>(sum.combiner))
+  if (sum.keepsNaN)
     return arith::MaximumFOp::create(b, loc, maximum, lowest);
   return arith::MaxNumFOp::create(b, loc, maximum, lowest);
 }

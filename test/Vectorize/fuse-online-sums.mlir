@@ -20,6 +20,7 @@
 // CHECK: %[[MOST:.*]] = vector.multi_reduction <maxnumf>, %[[R]]#0
 // CHECK: %[[ALL:.*]] = vector.broadcast %[[MOST]]
 // CHECK: %[[SOME:.*]] = arith.cmpi slt, %c0, %[[N]]
+// CHECK: arith.maxnumf %[[ALL]], %{{.*}}
 // CHECK: %[[ROW:.*]] = arith.select %[[SOME]], %[[ALL]], %{{.*}} : vector
 // CHECK: %[[LESS:.*]] = arith.subf %{{.*}}, %[[ROW]]
 // CHECK: %[[K:.*]] = math.exp %[[LESS]]
@@ -132,6 +133,8 @@ func.func private @OtherElements(%x: tensor<8x1024xf32>, %y: tensor<8x1024xf32>,
 // CHECK: %[[M:.*]] = vector.multi_reduction <maximumf>, %[[R]]#0
 // CHECK: %[[B:.*]] = vector.broadcast %[[M]] : vector<32xf32> to vector<64x32xf32>
 // CHECK: %[[T:.*]] = vector.transpose %[[B]], [1, 0] : vector<64x32xf32> to vector<32x64xf32>
+// CHECK: arith.maximumf %[[T]], %{{.*}}
+// CHECK: arith.maximumf %[[R]]#0, %{{.*}}
 // CHECK: arith.mulf %[[R]]#1, %{{.*}} : vector<32x64xf32>
 // CHECK-NOT: scf.for
 func.func private @Columns(%x: tensor<1024x32xf32>, %o: tensor<32xf32>) -> tensor<32xf32> attributes {tilewright.kernel, tilewright.online_sums = 1 : i64} {

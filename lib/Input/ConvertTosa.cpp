@@ -10,7 +10,7 @@
 //   %z = linalg.fill ins(%cst) outs(%e)
 //   %r = linalg.batch_matmul ins(%a, %b) outs(%z)
 //
-// tosa.scatter becomes tilewright.scatter. Tosa.h says where upstream's
+// Tosa.h says where upstream's
 // conversions are not what the specification says, and what is done there.
 //
 // The conversions are applied as patterns and not as upstream's passes, so that
@@ -19,7 +19,6 @@
 #include "Tosa.h"
 
 #include "tilewright/Dialect/GreedyRewrite.h"
-#include "tilewright/Dialect/Irregular.h"
 #include "tilewright/Input/Input.h"
 
 #include "mlir/Conversion/TosaToArith/TosaToArith.h"
@@ -100,50 +99,19 @@ static LogicalResult convertExtrema(func::FuncOp func) {
   return success();
 }
 
-/// Rows of each batch at places of their own, by pairs of batch and place; upstream
-/// would write a loop over slices.
-struct ConvertScatter : OpConversionPattern<tosa::ScatterOp> {
-  using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(tosa::ScatterOp op, OpAdaptor adaptor,
-                                ConversionPatternRewriter &b) const override {
-    Location loc = op.getLoc();
-    Value indices = adaptor.getIndices();
-    auto type = cast<RankedTensorType>(indices.getType());
-    SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, indices);
-    sizes.push_back(b.getIndexAttr(2));
-    Value empty = tensor::EmptyOp::create(b, loc, sizes, type.getElementType());
-    SmallVector<AffineMap> maps{b.getMultiDimIdentityMap(3).getMajorSubMap(2),
-                                b.getMultiDimIdentityMap(3)};
-    SmallVector<utils::IteratorType> loops(3, utils::IteratorType::parallel);
-    auto pairs = linalg::GenericOp::create(
-        b, loc, empty.getType(), indices, empty, maps, loops,
-        [&](OpBuilder &b, Location loc, ValueRange arguments) {
-          Value batch = arith::IndexCastOp::create(b, loc, type.getElementType(),
-                                                   linalg::IndexOp::create(b, loc, 0));
-          Value isFirst = arith::CmpIOp::create(
-              b, loc, arith::CmpIPredicate::eq, linalg::IndexOp::create(b, loc, 2),
-              arith::ConstantIndexOp::create(b, loc, 0));
-          Value value = arith::SelectOp::create(b, loc, isFirst, batch, arguments[0]);
-          linalg::YieldOp::create(b, loc, value);
-        });
-    Value into = adaptor.getValuesIn();
-    auto scatter = ScatterOp::create(b, loc, TypeRange(into.getType()), adaptor.getInput(),
-                                     pairs.getResult(0), into,
-                                     b.getDenseI64ArrayAttr({0, 1}), b.getUnitAttr());
-    Value result = scatter.getResult(0);
-    if (result.getType() != op.getType())
-      result = tensor::CastOp::create(b, loc, op.getType(), result);
-    b.replaceOp(op, result);
-    return success();
-  }
-};
-
 static void populateRest(TypeConverter &types, RewritePatternSet &patterns) {
-  patterns.add<ConvertScatter>(patterns.getContext(), /*benefit=*/2);
+  populateTosaScatter(patterns);
   tosa::populateTosaToTensorConversionPatterns(types, &patterns);
   tosa::populateTosaToSCFConversionPatterns(&patterns);
   tosa::populateTosaToArithConversionPatterns(&patterns);
   tosa::populateTosaRescaleToArithConversionPatterns(&patterns);
+}
+
+void tilewright::replaceWithCast(RewriterBase &b, Operation *op, Value value) {
+  Type type = op->getResult(0).getType();
+  if (value.getType() != type)
+    value = tensor::CastOp::create(b, op->getLoc(), type, value);
+  b.replaceOp(op, value);
 }
 
 static LogicalResult convertAll(func::FuncOp func) {

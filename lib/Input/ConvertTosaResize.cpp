@@ -120,10 +120,7 @@ LogicalResult ConvertResize::matchAndRewrite(tosa::ResizeOp op, OpAdaptor adapto
         Value low = mixed(y.low);
         linalg::YieldOp::create(b, loc, mix(b, loc, low, mixed(y.high), y.rest, rows.up));
       });
-  Value value = generic.getResult(0);
-  if (value.getType() != result)
-    value = tensor::CastOp::create(b, loc, result, value);
-  b.replaceOp(op, value);
+  replaceWithCast(b, op, generic.getResult(0));
   return success();
 }
 

@@ -48,9 +48,7 @@ struct ConvertTile : OpConversionPattern<tosa::TileOp> {
                                             })
                       .getResult(0);
     value = tensor::CollapseShapeOp::create(b, loc, value, pairs);
-    if (value.getType() != op.getType())
-      value = tensor::CastOp::create(b, loc, op.getType(), value);
-    b.replaceOp(op, value);
+    replaceWithCast(b, op, value);
     return success();
   }
 };

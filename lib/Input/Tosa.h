@@ -42,6 +42,12 @@ bool isTileOfUnknownCount(mlir::Operation *op);
 /// `tosa.tile`, with several dynamic sizes, too (ConvertTosaTile.cpp).
 void populateTosaTile(mlir::RewritePatternSet &patterns);
 
+/// `tosa.scatter` (ConvertTosaScatter.cpp).
+void populateTosaScatter(mlir::RewritePatternSet &patterns);
+
+/// Puts `value` in place of `op`, whose type may say less of the sizes, or more.
+void replaceWithCast(mlir::RewriterBase &b, mlir::Operation *op, mlir::Value value);
+
 } // namespace tilewright
 
 #endif

@@ -309,6 +309,27 @@ TEST_P(LostDevice, TheNextDeviceWorks) {
   });
 }
 
+/// Runs `body` in a child that a fork makes here; what it exits with, 0 where nothing failed.
+int inFork(const std::function<void()> &body) {
+  pid_t child = fork();
+  if (child == 0) {
+    alarm(60);
+    body();
+    _exit(testing::Test::HasFailure());
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 100 + WTERMSIG(status);
+}
+
+/// A process that lost a device to a fork opens the CPU anew.
+void opensTheCpu() {
+  Opened next;
+  EXPECT_EQ(next.open("cpu"), "");
+  EXPECT_EQ(next.check(), "");
+  next.close();
+}
+
 /// Threads stay with the parent, also those in the middle of something.
 TEST(ForkedProcess, LosesTheCpuAndOpensItAnew) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
@@ -319,23 +340,14 @@ TEST(ForkedProcess, LosesTheCpuAndOpensItAnew) {
         EXPECT_EQ(opened.open("cpu"), "");
         EXPECT_EQ(opened.check(), "");
         EXPECT_EQ(opened.run("crawl"), "");
-        pid_t child = fork();
-        if (child == 0) {
-          alarm(60);
+        _exit(inFork([&] {
           EXPECT_LOST(tilewright_stream_synchronize(opened.stream, 100 * ms));
           tilewright_stream *stream = nullptr;
           EXPECT_PRED2(contains, take(tilewright_stream_create(opened.device, &stream)),
                        "the device is lost: this process is a fork");
           opened.close();
-          Opened next;
-          EXPECT_EQ(next.open("cpu"), "");
-          EXPECT_EQ(next.check(), "");
-          next.close();
-          _exit(HasFailure());
-        }
-        int status = 0;
-        waitpid(child, &status, 0);
-        _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 100 + WTERMSIG(status));
+          opensTheCpu();
+        }));
       },
       testing::ExitedWithCode(0), "");
 }
@@ -350,9 +362,7 @@ TEST(ForkedProcess, LosesVulkanAndOpensTheCpu) {
         if (opened.open("vulkan") != "")
           _exit(0); // there is none here
         EXPECT_EQ(opened.check(), "");
-        pid_t child = fork();
-        if (child == 0) {
-          alarm(60);
+        int failed = inFork([&] {
           EXPECT_LOST(tilewright_stream_synchronize(opened.stream, 100 * ms));
           EXPECT_PRED2(contains, opened.check(),
                        "the Vulkan device is lost: this process is a fork");
@@ -360,17 +370,11 @@ TEST(ForkedProcess, LosesVulkanAndOpensTheCpu) {
           EXPECT_PRED2(contains, take(tilewright_device_open(opened.instance, "vulkan", &again)),
                        "on both sides of a fork");
           opened.close();
-          Opened next;
-          EXPECT_EQ(next.open("cpu"), "");
-          EXPECT_EQ(next.check(), "");
-          next.close();
-          _exit(HasFailure());
-        }
-        int status = 0;
-        waitpid(child, &status, 0);
+          opensTheCpu();
+        });
         EXPECT_EQ(opened.check(), "");
         opened.close();
-        _exit(WIFEXITED(status) ? WEXITSTATUS(status) | HasFailure() : 100 + WTERMSIG(status));
+        _exit(failed | HasFailure());
       },
       testing::ExitedWithCode(0), "");
 }
@@ -385,9 +389,7 @@ TEST(ForkedProcess, DropsStreamsOfItsParentBesideItsOwn) {
     std::vector<tilewright_stream *> old(10), own(count);
     for (tilewright_stream *&stream : old)
       EXPECT_OK(tilewright_stream_create(opened.device, &stream));
-    pid_t child = fork();
-    if (child == 0) {
-      alarm(60);
+    int failed = inFork([&] {
       Opened next;
       EXPECT_EQ(next.open("cpu"), "");
       for (tilewright_stream *&stream : own)
@@ -398,13 +400,10 @@ TEST(ForkedProcess, DropsStreamsOfItsParentBesideItsOwn) {
       EXPECT_EQ(next.check(), "");
       opened.close();
       next.close();
-      _exit(HasFailure());
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
+    });
     for (tilewright_stream *stream : old)
       tilewright_stream_release(stream);
-    _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 100 + WTERMSIG(status));
+    _exit(failed);
   };
   EXPECT_EXIT(dropBeside(1, false), testing::ExitedWithCode(0), "");
   EXPECT_EXIT(dropBeside(10, true), testing::ExitedWithCode(0), "");

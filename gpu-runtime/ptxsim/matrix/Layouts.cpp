@@ -64,10 +64,6 @@ MatrixPlace placeInA(unsigned m, unsigned perRegister, unsigned lane, unsigned r
   return {group + 8 * half, step * 4 * perRegister + quad * perRegister + element};
 }
 
-MatrixPlace placeInB(unsigned perRegister, unsigned lane, unsigned reg, unsigned element) {
-  return {reg * 4 * perRegister + lane % 4 * perRegister + element, lane / 4};
-}
-
 MatrixPlace placeInC(unsigned lane, unsigned element) {
   return {lane / 4 + 8 * (element / 2), lane % 4 * 2 + element % 2};
 }

@@ -46,7 +46,6 @@ struct MatrixPlace {
   unsigned row, column;
 };
 MatrixPlace placeInA(unsigned m, unsigned perRegister, unsigned lane, unsigned reg, unsigned element);
-MatrixPlace placeInB(unsigned perRegister, unsigned lane, unsigned reg, unsigned element);
 MatrixPlace placeInC(unsigned lane, unsigned element);
 
 /// One mma or wmma instruction, one of ldmatrix, stmatrix and movmatrix (registers in `d`), or one of wgmma.

@@ -206,16 +206,15 @@ void tilewright::registerHostDialects(DialectRegistry &registry) {
   registerLLVMDialectTranslation(registry);
 }
 
-void tilewright::buildHostLowering(OpPassManager &pm, bool debugInfo) {
-  pm.addPass(createReconcileUnrealizedCastsPass());
-  pm.addPass(createExpandMathPass());
-  pm.addPass(createExpandFloat8Pass());
-  pm.addPass(createLowerAffinePass());
+void tilewright::host::buildConversionToLLVM(OpPassManager &pm, bool hasMemrefs,
+                                             bool debugInfo) {
   pm.addPass(arith::createArithExpandOpsPass());
   pm.addPass(createSCFToControlFlowPass());
   pm.addPass(createConvertIndexToLLVMPass());
   pm.addPass(createConvertVectorToLLVMPass());
   pm.addPass(createConvertMathToLLVMPass());
+  if (hasMemrefs)
+    pm.addPass(createFinalizeMemRefToLLVMConversionPass());
   pm.addPass(createArithToLLVMConversionPass());
   pm.addPass(createConvertControlFlowToLLVMPass());
   pm.addPass(createConvertFuncToLLVMPass());
@@ -224,6 +223,14 @@ void tilewright::buildHostLowering(OpPassManager &pm, bool debugInfo) {
   pm.addPass(createCanonicalizePass("emit"));
   if (debugInfo)
     pm.addPass(LLVM::createDIScopeForLLVMFuncOpPass());
+}
+
+void tilewright::buildHostLowering(OpPassManager &pm, bool debugInfo) {
+  pm.addPass(createReconcileUnrealizedCastsPass());
+  pm.addPass(createExpandMathPass());
+  pm.addPass(createExpandFloat8Pass());
+  pm.addPass(createLowerAffinePass());
+  host::buildConversionToLLVM(pm, /*hasMemrefs=*/false, debugInfo);
 }
 
 /// Scalar optimisation; nothing of weight runs on the host.

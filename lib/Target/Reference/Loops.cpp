@@ -51,8 +51,7 @@ void tilewright::protectArguments(ModuleOp module) {
                         BoolAttr::get(module.getContext(), false));
 }
 
-static void buildMemrefs(OpPassManager &pm) {
-  pm.addPass(createDecomposeOpsPass());
+void tilewright::buildBufferization(OpPassManager &pm) {
   pm.addPass(bufferization::createEmptyTensorToAllocTensorPass());
   bufferization::OneShotBufferizePassOptions bufferize;
   bufferize.bufferizeFunctionBoundaries = true;
@@ -64,6 +63,11 @@ static void buildMemrefs(OpPassManager &pm) {
   pm.addPass(createOrderConstantsPass());
   pm.addPass(memref::createExpandReallocPass());
   pm.addPass(createCanonicalizePass("emit"));
+}
+
+static void buildMemrefs(OpPassManager &pm) {
+  pm.addPass(createDecomposeOpsPass());
+  buildBufferization(pm);
   pm.addPass(createCSEPass());
 }
 

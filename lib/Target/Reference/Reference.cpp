@@ -75,17 +75,7 @@ static void buildLoops(OpPassManager &pm, bool bounds) {
   pm.addNestedPass<func::FuncOp>(createLinalgGeneralizeNamedOpsPass());
   pm.addNestedPass<func::FuncOp>(createGuardDivisionsPass());
   pm.addPass(createWidenAccumulatorsPass());
-  pm.addPass(bufferization::createEmptyTensorToAllocTensorPass());
-  bufferization::OneShotBufferizePassOptions bufferize;
-  bufferize.bufferizeFunctionBoundaries = true;
-  bufferize.allowReturnAllocsFromLoops = true;
-  bufferize.functionBoundaryTypeConversion =
-      bufferization::LayoutMapOption::IdentityLayoutMap;
-  pm.addPass(bufferization::createOneShotBufferizePass(bufferize));
-  pm.addNestedPass<func::FuncOp>(createCopyReturnedViewsPass());
-  pm.addPass(createOrderConstantsPass());
-  pm.addPass(memref::createExpandReallocPass());
-  pm.addPass(createCanonicalizePass("emit"));
+  buildBufferization(pm);
   pm.addPass(createGenerateRuntimeVerificationPass());
   if (bounds)
     pm.addPass(createBoundErrorsPass());
@@ -116,20 +106,7 @@ static void buildLLVM(OpPassManager &pm, bool debugInfo) {
   pm.addPass(createLoopInvariantCodeMotionPass());
   pm.addPass(createCSEPass());
   pm.addPass(createConvertVectorToSCFPass());
-  pm.addPass(arith::createArithExpandOpsPass());
-  pm.addPass(createSCFToControlFlowPass());
-  pm.addPass(createConvertIndexToLLVMPass());
-  pm.addPass(createConvertVectorToLLVMPass());
-  pm.addPass(createConvertMathToLLVMPass());
-  pm.addPass(createFinalizeMemRefToLLVMConversionPass());
-  pm.addPass(createArithToLLVMConversionPass());
-  pm.addPass(createConvertControlFlowToLLVMPass());
-  pm.addPass(createConvertFuncToLLVMPass());
-  pm.addPass(createUBToLLVMConversionPass());
-  pm.addPass(createReconcileUnrealizedCastsPass());
-  pm.addPass(createCanonicalizePass("emit"));
-  if (debugInfo)
-    pm.addPass(LLVM::createDIScopeForLLVMFuncOpPass());
+  host::buildConversionToLLVM(pm, /*hasMemrefs=*/true, debugInfo);
 }
 
 //===----------------------------------------------------------------------===//

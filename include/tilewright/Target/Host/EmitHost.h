@@ -25,6 +25,9 @@ void createTables(
     llvm::ArrayRef<std::pair<std::string, std::string>> functions,
     const HostOptions &options);
 
+/// From arith, math, vector and scf to the LLVM dialect; with `hasMemrefs`, also from memrefs.
+void buildConversionToLLVM(mlir::OpPassManager &pm, bool hasMemrefs, bool debugInfo);
+
 /// Generates code for a module in the LLVM dialect that defines twh_exports,
 /// and links it. Fills the rest of `host`.
 mlir::FailureOr<HostProgram> emitHost(mlir::ModuleOp module,

@@ -14,6 +14,7 @@
 #define TILEWRIGHT_TARGET_REFERENCE_LOOPS_H
 
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
 #include "mlir/Support/LLVM.h"
 
 namespace tilewright {
@@ -24,6 +25,9 @@ mlir::LogicalResult lowerToLoops(mlir::ModuleOp module, bool affine);
 
 /// memref.copy as linalg.generic: a copy of a window would call a library.
 void generalizeCopies(mlir::ModuleOp module);
+
+/// Tensors to memrefs, over calls, too: a function returns buffers of its own.
+void buildBufferization(mlir::OpPassManager &pm);
 
 /// The caller's tensors are not to be written.
 void protectArguments(mlir::ModuleOp module);

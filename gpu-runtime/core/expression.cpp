@@ -211,9 +211,72 @@ Status Expression::apply(Op op, int64_t a, int64_t b, int64_t &result) {
       (division && b == 0 ? "divides by zero" : "overflows 64 bits"));
 }
 
+// One more than the offset of the last element, at least; 0 without elements. False if that
+// overflows.
+static bool spanOf(const ExpressionOperand &operand, int64_t &result) {
+  if (std::find(operand.dims, operand.dims + operand.rank, 0) !=
+      operand.dims + operand.rank) {
+    result = 0;
+    return true;
+  }
+  int64_t last = operand.offset, dense = 1;
+  for (int d = operand.rank - 1; d >= 0; --d) {
+    int64_t reach;
+    if (!checkedMul(operand.dims[d] - 1, operand.strides ? operand.strides[d] : dense, reach) ||
+        !checkedAdd(last, reach, last) || !checkedMul(dense, operand.dims[d], dense))
+      return false;
+  }
+  return checkedAdd(last, 1, result);
+}
+
+// The product of the dims from `first` on. False if that overflows.
+static bool productOf(const ExpressionOperand &operand, int first, int64_t &result) {
+  int64_t product = 1;
+  for (int d = first; d < operand.rank; ++d)
+    if (!checkedMul(product, operand.dims[d], product))
+      return false;
+  result = product;
+  return true;
+}
+
+Status Expression::evaluateLogical(const Node &node, const ExpressionValues &values,
+                                   int64_t &result) const {
+  bool isOr = node.op == Op::Or;
+  for (int64_t i = 0; i < node.b; ++i) {
+    int64_t value;
+    if (Status s = evaluateNode(children[node.a + i], values, value))
+      return s;
+    if ((value != 0) == isOr) {
+      result = isOr;
+      return Status::ok();
+    }
+  }
+  result = !isOr;
+  return Status::ok();
+}
+
+Status Expression::evaluateArithmetic(const Node &node, const ExpressionValues &values,
+                                      int64_t &result) const {
+  int64_t value;
+  if (Status s = evaluateNode(children[node.a], values, value))
+    return s;
+  for (int64_t i = 1; i < node.b; ++i) {
+    int64_t next;
+    if (Status s = evaluateNode(children[node.a + i], values, next))
+      return s;
+    if (Status s = apply(node.op, value, next, value))
+      return s;
+  }
+  result = value;
+  return Status::ok();
+}
+
 Status Expression::evaluateNode(int64_t index, const ExpressionValues &values,
                                 int64_t &result) const {
   const Node &node = nodes[index];
+  auto within = [&](bool isWithin) {
+    return isWithin ? Status::ok() : programError(nodeText(index) + " overflows 64 bits");
+  };
   switch (node.op) {
   case Op::Constant:
     result = node.a;
@@ -224,44 +287,17 @@ Status Expression::evaluateNode(int64_t index, const ExpressionValues &values,
   case Op::Offset:
     result = values.operands[node.a].offset - values.operands[node.a].before;
     return Status::ok();
-  case Op::Span: {
-    // One more than the offset of the last element, at least; 0 without elements.
+  case Op::Span:
+    return within(spanOf(values.operands[node.a], result));
+  case Op::Stride: {
     const ExpressionOperand &operand = values.operands[node.a];
-    int64_t last = operand.offset;
-    if (std::find(operand.dims, operand.dims + operand.rank, 0) !=
-        operand.dims + operand.rank) {
-      result = 0;
-      return Status::ok();
-    }
-    int64_t dense = 1;
-    for (int d = operand.rank - 1; d >= 0; --d) {
-      int64_t reach;
-      if (!checkedMul(operand.dims[d] - 1,
-                      operand.strides ? operand.strides[d] : dense, reach) ||
-          !checkedAdd(last, reach, last) ||
-          !checkedMul(dense, operand.dims[d], dense))
-        return programError(nodeText(index) + " overflows 64 bits");
-    }
-    if (!checkedAdd(last, 1, result))
-      return programError(nodeText(index) + " overflows 64 bits");
+    if (!operand.strides) // dense, row-major
+      return within(productOf(operand, static_cast<int>(node.b) + 1, result));
+    result = operand.strides[node.b];
     return Status::ok();
   }
-  case Op::Stride:
-  case Op::Numel: {
-    const ExpressionOperand &operand = values.operands[node.a];
-    if (node.op == Op::Stride && operand.strides) {
-      result = operand.strides[node.b];
-      return Status::ok();
-    }
-    // Dense row-major: the product of the dims behind this one, or of all.
-    int64_t product = 1;
-    int first = node.op == Op::Stride ? static_cast<int>(node.b) + 1 : 0;
-    for (int d = first; d < operand.rank; ++d)
-      if (!checkedMul(product, operand.dims[d], product))
-        return programError(nodeText(index) + " overflows 64 bits");
-    result = product;
-    return Status::ok();
-  }
+  case Op::Numel:
+    return within(productOf(values.operands[node.a], 0, result));
   case Op::Align: {
     uint64_t address = values.operands[node.a].address | 256;
     result = static_cast<int64_t>(address & (~address + 1));
@@ -274,20 +310,8 @@ Status Expression::evaluateNode(int64_t index, const ExpressionValues &values,
     result = 0;
     return Status::ok();
   case Op::And:
-  case Op::Or: {
-    bool isOr = node.op == Op::Or;
-    for (int64_t i = 0; i < node.b; ++i) {
-      int64_t value;
-      if (Status s = evaluateNode(children[node.a + i], values, value))
-        return s;
-      if ((value != 0) == isOr) {
-        result = isOr;
-        return Status::ok();
-      }
-    }
-    result = !isOr;
-    return Status::ok();
-  }
+  case Op::Or:
+    return evaluateLogical(node, values, result);
   case Op::Not: {
     int64_t value;
     if (Status s = evaluateNode(children[node.a], values, value))
@@ -295,20 +319,8 @@ Status Expression::evaluateNode(int64_t index, const ExpressionValues &values,
     result = value == 0;
     return Status::ok();
   }
-  default: {
-    int64_t value;
-    if (Status s = evaluateNode(children[node.a], values, value))
-      return s;
-    for (int64_t i = 1; i < node.b; ++i) {
-      int64_t next;
-      if (Status s = evaluateNode(children[node.a + i], values, next))
-        return s;
-      if (Status s = apply(node.op, value, next, value))
-        return s;
-    }
-    result = value;
-    return Status::ok();
-  }
+  default:
+    return evaluateArithmetic(node, values, result);
   }
 }
 

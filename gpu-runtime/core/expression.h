@@ -125,6 +125,10 @@ private:
                    int depth, int64_t &index);
   Status evaluateNode(int64_t index, const ExpressionValues &values,
                       int64_t &result) const;
+  Status evaluateLogical(const Node &node, const ExpressionValues &values,
+                         int64_t &result) const;
+  Status evaluateArithmetic(const Node &node, const ExpressionValues &values,
+                            int64_t &result) const;
   static Status apply(Op op, int64_t a, int64_t b, int64_t &result);
   bool foldNode(int64_t index);
   std::string nodeText(int64_t index) const;

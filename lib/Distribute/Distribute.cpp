@@ -101,21 +101,7 @@ LogicalResult Distributor::op(Operation *op) {
       .Case([&](ReleaseOp op) { return code.release(op); })
       .Case([&](MmaWaitOp op) { return code.mmaWait(op); })
       .Case([&](vector::BroadcastOp op) { return broadcast(op); })
-      .Case([&](vector::CreateMaskOp op) {
-        SmallVector<Index> bounds;
-        SmallVector<int64_t> divisors;
-        for (Value bound : op.getOperands()) {
-          bounds.push_back(code.mapped(OpFoldResult(bound)));
-          divisors.push_back(knownDivisor(bound));
-        }
-        return mask(op, bounds, divisors);
-      })
-      .Case([&](vector::ConstantMaskOp op) {
-        SmallVector<Index> bounds;
-        for (int64_t bound : op.getMaskDimSizes())
-          bounds.push_back(Index(bound));
-        return mask(op, bounds, op.getMaskDimSizes());
-      })
+      .Case<vector::CreateMaskOp, vector::ConstantMaskOp>([&](auto op) { return mask(op); })
       .Case([&](vector::StepOp op) { return step(op); })
       .Case([&](scf::ForOp op) { return loop(op); })
       .Case([&](scf::WhileOp op) { return loop(op); })
@@ -125,26 +111,9 @@ LogicalResult Distributor::op(Operation *op) {
         code.barrier(op.getLoc());
         return success();
       })
-      .Case<vector::TransposeOp, vector::ShapeCastOp>([&](Operation *op) {
-        // The layouts differ as the shapes do; the registers are the same.
-        FailureOr<Registers> values = code.registers(op->getOperand(0));
-        if (failed(values))
-          return failure();
-        code.define(op->getResult(0), *values);
-        return success();
-      })
-      .Case([&](vector::InterleaveOp op) {
-        // Pairs are neighbours in registers: the first digit of their number.
-        FailureOr<Registers> low = code.registers(op.getLhs()),
-                             high = code.registers(op.getRhs());
-        if (failed(low) || failed(high))
-          return failure();
-        Registers values;
-        for (auto [first, second] : llvm::zip_equal(*low, *high))
-          values.append({first, second});
-        code.define(op.getResult(), values);
-        return success();
-      })
+      .Case<vector::TransposeOp, vector::ShapeCastOp>(
+          [&](Operation *op) { return sameRegisters(op); })
+      .Case([&](vector::InterleaveOp op) { return interleave(op); })
       .Default([&](Operation *op) {
         if (!hasVectors)
           return scalar(op);
@@ -156,104 +125,48 @@ LogicalResult Distributor::op(Operation *op) {
       });
 }
 
+LogicalResult Distributor::mask(vector::CreateMaskOp op) {
+  SmallVector<Index> bounds;
+  SmallVector<int64_t> divisors;
+  for (Value bound : op.getOperands()) {
+    bounds.push_back(code.mapped(OpFoldResult(bound)));
+    divisors.push_back(knownDivisor(bound));
+  }
+  return mask(op, bounds, divisors);
+}
+
+LogicalResult Distributor::mask(vector::ConstantMaskOp op) {
+  SmallVector<Index> bounds;
+  for (int64_t bound : op.getMaskDimSizes())
+    bounds.push_back(Index(bound));
+  return mask(op, bounds, op.getMaskDimSizes());
+}
+
+/// The layouts differ as the shapes do.
+LogicalResult Distributor::sameRegisters(Operation *op) {
+  FailureOr<Registers> values = code.registers(op->getOperand(0));
+  if (failed(values))
+    return failure();
+  code.define(op->getResult(0), *values);
+  return success();
+}
+
+/// Pairs are neighbours in registers: the first digit of their number.
+LogicalResult Distributor::interleave(vector::InterleaveOp op) {
+  FailureOr<Registers> low = code.registers(op.getLhs()), high = code.registers(op.getRhs());
+  if (failed(low) || failed(high))
+    return failure();
+  Registers values;
+  for (auto [first, second] : llvm::zip_equal(*low, *high))
+    values.append({first, second});
+  code.define(op.getResult(), values);
+  return success();
+}
+
 LogicalResult Distributor::scalar(Operation *op) {
   if (op->getNumRegions())
     return op->emitOpError() << "has regions, which a kernel may not";
   code.b.clone(*op, code.scalars);
-  return success();
-}
-
-/// A splat is one scalar. Of other constants, register r of a thread holds the
-/// element at the thread's coordinates: an arithmetic sequence along the
-/// row-major position is computed, anything else chosen run by run of equal
-/// elements.
-LogicalResult Distributor::constant(arith::ConstantOp op) {
-  constexpr size_t kMostRuns = 64;
-  auto dense = dyn_cast<DenseElementsAttr>(op.getValue());
-  if (!dense)
-    return op.emitOpError() << "is a vector constant without plain elements";
-  FailureOr<DistributedLayout> layout = getLayout(op.getResult());
-  if (failed(layout))
-    return failure();
-  Location loc = op.getLoc();
-  OpBuilder &b = code.b;
-  auto scalar = [&](Attribute value) -> Value {
-    return arith::ConstantOp::create(b, loc, cast<TypedAttr>(value));
-  };
-  if (dense.isSplat()) {
-    Value value = scalar(dense.getSplatValue<Attribute>());
-    if (layout->isOpaque()) {
-      auto type = fragmentType(*layout, dense.getElementType());
-      value = scalar(dense.resizeSplat(type));
-    }
-    code.define(op, Registers(layout->numRegisters(), value));
-    return success();
-  }
-
-  if (layout->isOpaque())
-    return op.emitOpError() << "is no splat and cannot be an opaque fragment";
-  SmallVector<Attribute> elements(dense.getValues<Attribute>());
-  // Position of the thread's register 0; registers add constants.
-  SmallVector<Index> base = code.baseCoordinates(*layout);
-  Index first(0);
-  SmallVector<int64_t> strides(layout->rank(), 1);
-  for (int dim = layout->rank() - 2; dim >= 0; --dim)
-    strides[dim] = strides[dim + 1] * layout->shape()[dim + 1];
-  for (auto [coordinate, stride] : llvm::zip_equal(base, strides))
-    first = code.add(loc, first, code.multiply(loc, coordinate, Index(stride)));
-  auto positionOf = [&](int64_t reg) {
-    int64_t position = 0;
-    for (auto [coordinate, stride] :
-         llvm::zip_equal(layout->registerOffset(reg), strides))
-      position += coordinate * stride;
-    return position;
-  };
-
-  SmallVector<std::pair<int64_t, Attribute>> runs; // where each begins
-  for (auto [position, element] : llvm::enumerate(elements))
-    if (runs.empty() || runs.back().second != element)
-      runs.push_back({int64_t(position), element});
-  // Indices that count: 0, 1, 2, … times a step.
-  bool counts = dense.getElementType().isIndex();
-  int64_t start = 0, step = 0;
-  if (counts) {
-    start = cast<IntegerAttr>(elements[0]).getInt();
-    step = cast<IntegerAttr>(elements[1]).getInt() - start;
-    for (auto [position, element] : llvm::enumerate(elements))
-      counts &= cast<IntegerAttr>(element).getInt() ==
-                start + int64_t(position) * step;
-  }
-  if (!first.isConstant() && !counts && runs.size() > kMostRuns)
-    return op.emitOpError()
-           << "is a vector constant with " << runs.size()
-           << " runs of equal elements spread over threads; at most "
-           << kMostRuns << " are chosen between, pass it as an argument";
-
-  Registers result;
-  for (int64_t reg = 0; reg < layout->numRegisters(); ++reg) {
-    Index position = code.add(loc, first, Index(positionOf(reg)));
-    if (position.isConstant()) {
-      result.push_back(scalar(elements[position.constant]));
-    } else if (counts) {
-      result.push_back(code.materialize(
-          loc, code.add(loc, Index(start),
-                        code.multiply(loc, position, Index(step)))));
-    } else {
-      Value at = code.materialize(loc, position), value;
-      for (auto [begin, element] : runs) {
-        Value next = scalar(element);
-        if (!value) {
-          value = next;
-          continue;
-        }
-        Value inside = arith::CmpIOp::create(
-            b, loc, arith::CmpIPredicate::sge, at, code.constant(loc, begin));
-        value = arith::SelectOp::create(b, loc, inside, next, value);
-      }
-      result.push_back(value);
-    }
-  }
-  code.define(op, result);
   return success();
 }
 

@@ -22,9 +22,14 @@ public:
 private:
   mlir::LogicalResult op(mlir::Operation *op);
   mlir::LogicalResult scalar(mlir::Operation *op);
+  /// DistributeConstant.cpp.
   mlir::LogicalResult constant(mlir::arith::ConstantOp op);
   mlir::LogicalResult elementwise(mlir::Operation *op);
   mlir::LogicalResult broadcast(mlir::vector::BroadcastOp op);
+  mlir::LogicalResult sameRegisters(mlir::Operation *op);
+  mlir::LogicalResult interleave(mlir::vector::InterleaveOp op);
+  mlir::LogicalResult mask(mlir::vector::CreateMaskOp op);
+  mlir::LogicalResult mask(mlir::vector::ConstantMaskOp op);
   mlir::LogicalResult mask(mlir::Operation *op, llvm::ArrayRef<Index> bounds,
                            llvm::ArrayRef<int64_t> divisors);
   mlir::LogicalResult step(mlir::vector::StepOp op);

@@ -67,6 +67,62 @@ int64_t tilewright::matricesAtOnce(ArrayRef<int64_t> offsets) {
   return uniform(4) ? 4 : uniform(2) ? 2 : 1;
 }
 
+namespace {
+/// A tile in shared memory as matrices.
+struct MatrixTile {
+  SmallVector<int64_t> strides;
+  /// The dims along a matrix' row in memory, and from row to row.
+  int contiguous = 0, across = 0;
+  bool transposed = false;
+  /// Elements from the view's first to the tile's, and from there to each matrix.
+  int64_t start = 0;
+  SmallVector<int64_t> offsets;
+};
+} // namespace
+
+/// Rows of neighbours at multiples of 16 bytes, which are `row` elements; `each` of them are in a
+/// register.
+static std::optional<MatrixTile> matchMatrixTile(vector::TransferReadOp op, const MemView &mem,
+                                                 const DistributedLayout &layout, int64_t each,
+                                                 int64_t row) {
+  std::optional<MatrixDims> dims = matchMatrices(layout, each);
+  if (!dims)
+    return std::nullopt;
+  MatrixTile tile;
+  for (const Index &stride : mem.strides)
+    if (!stride.isConstant())
+      return std::nullopt;
+    else
+      tile.strides.push_back(stride.constant);
+  tile.transposed = tile.strides[dims->pair] != 1;
+  tile.contiguous = tile.transposed ? dims->row : dims->pair;
+  tile.across = tile.transposed ? dims->pair : dims->row;
+  if (tile.strides[tile.contiguous] != 1 || tile.strides[tile.across] % row ||
+      mem.offsetDivisor % row || (tile.transposed && each != 2))
+    return std::nullopt;
+  if (ArrayRef<int64_t> swizzle = mem.shared.getSwizzle();
+      !swizzle.empty() && (int64_t(1) << swizzle[1]) < row)
+    return std::nullopt;
+  for (auto [index, stride] : llvm::zip_equal(op.getIndices(), tile.strides)) {
+    std::optional<int64_t> constant = getConstantIntValue(index);
+    if (!constant)
+      return std::nullopt;
+    tile.start += *constant * stride;
+  }
+  if (tile.start % row)
+    return std::nullopt;
+  for (int64_t reg = 0; reg < layout.numRegisters(); reg += each) {
+    std::vector<int64_t> at = layout.registerOffset(reg);
+    if (at[tile.contiguous] % row)
+      return std::nullopt;
+    int64_t offset = 0;
+    for (auto [coordinate, stride] : llvm::zip_equal(at, tile.strides))
+      offset += coordinate * stride;
+    tile.offsets.push_back(offset);
+  }
+  return tile;
+}
+
 bool ThreadCode::readMatrices(vector::TransferReadOp op,
                               const DistributedLayout &layout) {
   TargetAttr target = getTarget(source);
@@ -79,46 +135,11 @@ bool ThreadCode::readMatrices(vector::TransferReadOp op,
   int64_t bits = mem->element.getIntOrFloatBitWidth();
   if (bits != 16 && bits != 8)
     return false;
-  // Elements of a register, and of a matrix' row of 16 bytes.
-  int64_t each = 32 / bits, row = 128 / bits;
-  std::optional<MatrixDims> dims = matchMatrices(layout, each);
-  if (!dims)
+  int64_t each = 32 / bits;
+  std::optional<MatrixTile> tile = matchMatrixTile(op, *mem, layout, each, /*row=*/128 / bits);
+  if (!tile)
     return false;
-  // Rows of neighbours at multiples of 16 bytes.
-  SmallVector<int64_t> strides;
-  for (const Index &stride : mem->strides)
-    if (!stride.isConstant())
-      return false;
-    else
-      strides.push_back(stride.constant);
-  bool transposed = strides[dims->pair] != 1;
-  int contiguous = transposed ? dims->row : dims->pair;
-  int across = transposed ? dims->pair : dims->row;
-  if (strides[contiguous] != 1 || strides[across] % row ||
-      mem->offsetDivisor % row || (transposed && bits != 16))
-    return false;
-  if (ArrayRef<int64_t> swizzle = mem->shared.getSwizzle();
-      !swizzle.empty() && (int64_t(1) << swizzle[1]) < row)
-    return false;
-  int64_t start = 0;
-  for (auto [index, stride] : llvm::zip_equal(op.getIndices(), strides)) {
-    std::optional<int64_t> constant = getConstantIntValue(index);
-    if (!constant)
-      return false;
-    start += *constant * stride;
-  }
-  if (start % row)
-    return false;
-  SmallVector<int64_t> offsets;
-  for (int64_t reg = 0; reg < layout.numRegisters(); reg += each) {
-    std::vector<int64_t> at = layout.registerOffset(reg);
-    if (at[contiguous] % row)
-      return false;
-    int64_t offset = 0;
-    for (auto [coordinate, stride] : llvm::zip_equal(at, strides))
-      offset += coordinate * stride;
-    offsets.push_back(offset);
-  }
+  ArrayRef<int64_t> strides = tile->strides, offsets = tile->offsets;
 
   // The thread's part: its warp's tile, and the lane's row, which is row
   // lane % 8 of matrix lane / 8.
@@ -137,7 +158,7 @@ bool ThreadCode::readMatrices(vector::TransferReadOp op,
     bool isKnown = known >= 0 && llvm::isPowerOf2_64(multiplier) && !(known & own);
     known = isKnown ? known | own : -1;
   };
-  addDigit(1, 8, strides[across]);
+  addDigit(1, 8, strides[tile->across]);
   if (size >= 2)
     addDigit(8, 2, offsets[1] - offsets[0]);
   if (size == 4)
@@ -148,8 +169,8 @@ bool ThreadCode::readMatrices(vector::TransferReadOp op,
   SharedOffsets shared(*this, loc, *mem, base, known);
   for (size_t first = 0; first < offsets.size(); first += size) {
     auto load = LoadMatricesOp::create(b, loc, types, mem->base,
-                                       shared.at(start + offsets[first]),
-                                       transposed);
+                                       shared.at(tile->start + offsets[first]),
+                                       tile->transposed);
     llvm::append_range(result, load.getResults());
   }
   define(op.getVector(), result);

@@ -276,6 +276,56 @@ static linalg::LinalgOp findAccumulation(BlockArgument argument,
   return {};
 }
 
+/// The tile that a loop carries from `init` on as `argument`: a register where the loop adds to it.
+FailureOr<Tile> Vectorizer::carryTile(scf::ForOp op, Value init, BlockArgument argument) {
+  const Tile *tile = lookup(init);
+  if (!tile)
+    return op.emitOpError("carries a value that is no tile");
+  // Copies: what is looked up does not outlive what is added below.
+  Tile memory = *tile, carried = memory;
+  unsigned number;
+  linalg::LinalgOp user = findAccumulation(argument, number);
+  if (!user || carried.kind == Tile::Register)
+    return carried;
+  // The accumulator starts from memory: load it here.
+  FailureOr<OpState> state = prepare(user);
+  if (failed(state))
+    return failure();
+  AffineMap map = state->maps[number];
+  carried.extents.clear();
+  for (unsigned i = 0, e = map.getNumResults(); i < e; ++i) {
+    unsigned loop = map.getDimPosition(i);
+    carried.extents.push_back(state->extents[loop]);
+    state->sizes[loop] = carried.sizes[i];
+  }
+  tiles[user->getOperand(number)] = memory;
+  SmallVector<unsigned> loops = state->loopsOf(number);
+  FailureOr<Value> value =
+      readOperand(*state, number, loops, b.getZeroAttr(getElementTypeOrSelf(init.getType())));
+  if (failed(value))
+    return failure();
+  carried.kind = Tile::Register;
+  carried.offsets.clear();
+  carried.value = toVector(*state, *value, loops);
+  return carried;
+}
+
+/// Yields what tiles became, which `loop` carries.
+LogicalResult Vectorizer::yieldTiles(scf::ForOp loop) {
+  auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
+  for (auto [number, value] : llvm::enumerate(yield.getOperands())) {
+    if (!isTensor(value.getType()))
+      continue;
+    const Tile *tile = lookup(value);
+    Type type = loop.getRegionIterArg(number).getType();
+    if (!tile || !tile->value || tile->value.getType() != type)
+      return yield.emitOpError() << "operand " << number
+                                 << " is no tile of type " << type;
+    yield->setOperand(number, tile->value);
+  }
+  return success();
+}
+
 LogicalResult Vectorizer::visitFor(scf::ForOp op) {
   SmallVector<Value> inits;
   for (auto [init, argument] :
@@ -284,40 +334,13 @@ LogicalResult Vectorizer::visitFor(scf::ForOp op) {
       inits.push_back(init);
       continue;
     }
-    const Tile *tile = lookup(init);
-    if (!tile)
-      return op.emitOpError("carries a value that is no tile");
-    // Copies: what is looked up does not outlive what is added below.
-    Tile memory = *tile, carried = memory;
-    unsigned number;
-    if (linalg::LinalgOp user = findAccumulation(argument, number);
-        user && carried.kind != Tile::Register) {
-      // The accumulator starts from memory: load it here.
-      FailureOr<OpState> state = prepare(user);
-      if (failed(state))
-        return failure();
-      AffineMap map = state->maps[number];
-      carried.extents.clear();
-      for (unsigned i = 0, e = map.getNumResults(); i < e; ++i) {
-        unsigned loop = map.getDimPosition(i);
-        carried.extents.push_back(state->extents[loop]);
-        state->sizes[loop] = carried.sizes[i];
-      }
-      tiles[user->getOperand(number)] = memory;
-      SmallVector<unsigned> loops = state->loopsOf(number);
-      FailureOr<Value> value = readOperand(
-          *state, number, loops,
-          b.getZeroAttr(getElementTypeOrSelf(init.getType())));
-      if (failed(value))
-        return failure();
-      carried.kind = Tile::Register;
-      carried.offsets.clear();
-      carried.value = toVector(*state, *value, loops);
-    }
-    if (!carried.value)
+    FailureOr<Tile> carried = carryTile(op, init, argument);
+    if (failed(carried))
+      return failure();
+    if (!carried->value)
       return op.emitOpError("carries a tile that nothing was computed for");
-    tiles[argument] = carried;
-    inits.push_back(carried.value);
+    tiles[argument] = *carried;
+    inits.push_back(carried->value);
   }
 
   auto loop = scf::ForOp::create(b, op.getLoc(), op.getLowerBound(),
@@ -343,24 +366,13 @@ LogicalResult Vectorizer::visitFor(scf::ForOp op) {
     tiles[beforeResult] = std::move(result);
   }
 
-  auto yield = cast<scf::YieldOp>(body->getTerminator());
   for (Operation &inner :
        llvm::make_early_inc_range(body->without_terminator())) {
     b.setInsertionPoint(&inner);
     if (failed(visit(&inner)))
       return failure();
   }
-  for (auto [number, value] : llvm::enumerate(yield.getOperands())) {
-    if (!isTensor(value.getType()))
-      continue;
-    const Tile *tile = lookup(value);
-    Type type = loop.getRegionIterArg(number).getType();
-    if (!tile || !tile->value || tile->value.getType() != type)
-      return yield.emitOpError() << "operand " << number
-                                 << " is no tile of type " << type;
-    yield->setOperand(number, tile->value);
-  }
-  return success();
+  return yieldTiles(loop);
 }
 
 LogicalResult Vectorizer::visitReturn(func::ReturnOp op) {

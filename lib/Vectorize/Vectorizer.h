@@ -100,6 +100,9 @@ private:
   mlir::LogicalResult visitInsert(mlir::tensor::InsertSliceOp op);
   mlir::LogicalResult visitScatter(ClusterScatterOp op);
   mlir::LogicalResult visitFor(mlir::scf::ForOp op);
+  mlir::FailureOr<Tile> carryTile(mlir::scf::ForOp op, mlir::Value init,
+                                  mlir::BlockArgument argument);
+  mlir::LogicalResult yieldTiles(mlir::scf::ForOp loop);
   mlir::LogicalResult visitReturn(mlir::func::ReturnOp op);
   const Tile *lookup(mlir::Value value);
   mlir::Value writeTile(mlir::Location loc, const Tile &tile,

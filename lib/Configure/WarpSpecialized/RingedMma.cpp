@@ -9,7 +9,7 @@
 //   block = [128, 128, 64], warps = [2, 2, 1], stages = 4, mma = "mma.m16n8k16.bf16.f32"
 //
 // is one warp that copies and four that read fragments out of the stages (ldmatrix) and
-// keep sums of 64 x 64 each. What copy engines can name is said in Warpgroups.cpp; what is
+// keep sums of 64 x 64 each. What copy engines can name is said in RoleOperands.cpp; what is
 // added here are the limits of fragments. Without `producer` one of the four warps copies.
 
 #include "CostModel.h"

@@ -151,21 +151,45 @@ static std::string spell(Type type) {
   return name;
 }
 
+/// Whether `value` is the size of the loop that is `atom`.
+bool AttentionRaiser::isSizeOf(Value value, unsigned atom) const {
+  auto dim = value.getDefiningOp<tensor::DimOp>();
+  auto index = dim ? dim.getConstantIndex() : std::nullopt;
+  if (!index)
+    return false;
+  for (const Place &place : {queries, keys, values})
+    if (dim.getSource() == place.tensor && place.at[*index] == atom)
+      return true;
+  return false;
+}
+
+AttentionOp AttentionRaiser::createOp(OpBuilder &b, ArrayRef<Value> operands,
+                                      const ScoreMask::Result &mask, ArrayRef<Value> outs,
+                                      ArrayRef<AffineMap> maps, FloatType scoreType) {
+  bool hasWindow = mask.before >= 0 || mask.behind >= 0;
+  auto op = AttentionOp::create(
+      b, second.getLoc(), ValueRange(outs).getTypes(), operands[0], operands[1],
+      operands[2], mask.mask, /*table=*/Value(), mask.lengths, outs,
+      b.getAffineMapArrayAttr(maps), b.getF64FloatAttr(scale),
+      mask.isTopLeft       ? b.getStringAttr("top_left")
+      : mask.isBottomRight ? b.getStringAttr("bottom_right")
+                           : StringAttr(),
+      hasWindow ? b.getDenseI64ArrayAttr({mask.before, mask.behind}) : DenseI64ArrayAttr(),
+      softcap != 0 ? b.getF64FloatAttr(softcap) : FloatAttr(), IntegerAttr());
+  op->setAttr(kRaisedAttr, b.getUnitAttr());
+  if (rounded && rounded != scoreType)
+    addExplanation(op, "scores are " + spell(scoreType) +
+                           ", where the text rounds them to " + spell(rounded));
+  if (!mask.note.empty())
+    addExplanation(op, mask.note);
+  return op;
+}
+
 AttentionOp AttentionRaiser::create(OpBuilder &b) {
   b.setInsertionPoint(last);
   MLIRContext *context = b.getContext();
   auto queryType = cast<RankedTensorType>(queries.tensor.getType()).getElementType();
   auto scoreType = cast<FloatType>(queryType.isF64() ? queryType : b.getF32Type());
-  auto isSizeOf = [&](Value value, unsigned atom) {
-    auto dim = value.getDefiningOp<tensor::DimOp>();
-    auto index = dim ? dim.getConstantIndex() : std::nullopt;
-    if (!index)
-      return false;
-    for (const Place &place : {queries, keys, values})
-      if (dim.getSource() == place.tensor && place.at[*index] == atom)
-        return true;
-    return false;
-  };
   SmallVector<AffineMap> maps;
   auto addMap = [&](ArrayRef<unsigned> atoms) {
     SmallVector<AffineExpr> exprs;
@@ -224,23 +248,7 @@ AttentionOp AttentionRaiser::create(OpBuilder &b) {
     outs.push_back(tensor::EmptyOp::create(b, second.getLoc(), sizes, scoreType));
     addMap(atoms);
   }
-  bool hasWindow = mask.before >= 0 || mask.behind >= 0;
-  auto op = AttentionOp::create(
-      b, second.getLoc(), ValueRange(outs).getTypes(), operands[0], operands[1],
-      operands[2], mask.mask, /*table=*/Value(), mask.lengths, outs,
-      b.getAffineMapArrayAttr(maps), b.getF64FloatAttr(scale),
-      mask.isTopLeft       ? b.getStringAttr("top_left")
-      : mask.isBottomRight ? b.getStringAttr("bottom_right")
-                           : StringAttr(),
-      hasWindow ? b.getDenseI64ArrayAttr({mask.before, mask.behind}) : DenseI64ArrayAttr(),
-      softcap != 0 ? b.getF64FloatAttr(softcap) : FloatAttr(), IntegerAttr());
-  op->setAttr(kRaisedAttr, b.getUnitAttr());
-  if (rounded && rounded != scoreType)
-    addExplanation(op, "scores are " + spell(scoreType) +
-                           ", where the text rounds them to " + spell(rounded));
-  if (!mask.note.empty())
-    addExplanation(op, mask.note);
-  return op;
+  return createOp(b, operands, mask, outs, maps, scoreType);
 }
 
 /// `tensor`, each element rounded to `element`.

@@ -54,7 +54,11 @@ private:
                    llvm::ArrayRef<unsigned> loops, double &factor);
   bool chooseLoops();
   void followResult();
+  bool isSizeOf(mlir::Value value, unsigned atom) const;
   AttentionOp create(mlir::OpBuilder &b);
+  AttentionOp createOp(mlir::OpBuilder &b, llvm::ArrayRef<mlir::Value> operands,
+                       const ScoreMask::Result &mask, llvm::ArrayRef<mlir::Value> outs,
+                       llvm::ArrayRef<mlir::AffineMap> maps, mlir::FloatType scoreType);
   void replace(mlir::OpBuilder &b, mlir::Value result, llvm::ArrayRef<unsigned> at,
                mlir::Operation *by);
 

@@ -65,23 +65,20 @@ static Refusal whyNotLookBack(ScanOp scan, LoweringConfigAttr config, const Irre
   return {};
 }
 
-OrRefusal<IrregularPlan> tilewright::planIrregular(Operation *op, LoweringConfigAttr config,
-                                                   TargetAttr target) {
-  if (config.getStrategy() != Strategy::Irregular)
-    return refuse(Refused::OtherStrategy, "strategy " + stringifyStrategy(config.getStrategy()) +
-                                              " does not serve it; irregular does");
-  if (Refusal why = whyNotCarriedOut(config, target))
-    return why;
+/// A library computes all of a matmul.
+static OrRefusal<IrregularPlan> planLibraryCall(GemmOp op, LoweringConfigAttr config,
+                                                TargetAttr target) {
+  if (!target.getFact("calls_libraries", 0))
+    return refuse(Refused::Target, "kernels of the target call no libraries");
+  if (config.getBlock() != ArrayRef<int64_t>{1} || config.getSplits() != 1)
+    return refuse(Refused::Config, "a library computes it whole: 'block' is [1]");
+  IrregularPlan plan;
+  plan.tileCounts.push_back(getAffineConstantExpr(1, op.getContext()));
+  return plan;
+}
+
+static Refusal checkBlock(Operation *op, LoweringConfigAttr config) {
   ArrayRef<int64_t> block = config.getBlock();
-  if (isa<GemmOp>(op)) {
-    if (!target.getFact("calls_libraries", 0))
-      return refuse(Refused::Target, "kernels of the target call no libraries");
-    if (block != ArrayRef<int64_t>{1} || config.getSplits() != 1)
-      return refuse(Refused::Config, "a library computes it whole: 'block' is [1]");
-    IrregularPlan plan;
-    plan.tileCounts.push_back(getAffineConstantExpr(1, op->getContext()));
-    return plan;
-  }
   size_t loops = isa<ScatterOp>(op) ? 2 : 3;
   if (block.size() != loops || llvm::is_contained(block, 0))
     return refuse(Refused::Config, loops == 3
@@ -96,7 +93,10 @@ OrRefusal<IrregularPlan> tilewright::planIrregular(Operation *op, LoweringConfig
     return refuse(Refused::Config,
                   "'splits' are the ranges of a scatter in order, a multiple of the first "
                   "number of 'block'; of others 1");
-  IrregularPlan plan;
+  return {};
+}
+
+static Refusal planThreads(LoweringConfigAttr config, TargetAttr target, IrregularPlan &plan) {
   plan.subgroup = target.getFact("subgroup", 1);
   plan.threads = plan.subgroup;
   if (!config.getWarps().empty() &&
@@ -109,49 +109,79 @@ OrRefusal<IrregularPlan> tilewright::planIrregular(Operation *op, LoweringConfig
       return refuse(Refused::Threads, "'warps' asks for more threads than a number holds");
   if (plan.threads > target.getFact("max_threads", 1024))
     return refuse(Refused::Threads, "needs " + Twine(plan.threads) + " threads");
-  auto lookBack = dyn_cast<ScanOp>(op);
-  if (lookBack && lookBack.getLookBack())
-    if (Refusal why = whyNotLookBack(lookBack, config, plan))
-      return why;
-  MLIRContext *context = op->getContext();
-  auto count = [&](Value tensor, int64_t dim, int64_t tile) {
-    AffineExpr size = getAffineConstantExpr(typeOf(tensor).getDimSize(dim), context);
-    if (typeOf(tensor).isDynamicDim(dim)) {
-      size = getAffineSymbolExpr(plan.countDims.size(), context);
-      plan.countDims.push_back({tensor, dim});
-    }
-    plan.tileCounts.push_back(size.ceilDiv(tile));
-  };
-  if (auto scan = dyn_cast<ScanOp>(op)) {
-    count(scan.getInput(), 0, block[0]);
-    if (!scan.getChunk())
-      plan.tileCounts.push_back(getAffineConstantExpr(1, context));
-    else if (scan.getLookBack())
-      count(scan.getInput(), 1, block[1]);
-    else
-      count(scan.getTotals() ? scan.getOutput() : scan.getInit(), 1, block[1]);
-    count(scan.getInput(), 2, block[2]);
-    return plan;
+  return {};
+}
+
+/// One more loop of tiles: so many of `tile` elements along `dim` of `tensor`.
+static void addTiles(IrregularPlan &plan, Value tensor, int64_t dim, int64_t tile) {
+  MLIRContext *context = tensor.getContext();
+  AffineExpr size = getAffineConstantExpr(typeOf(tensor).getDimSize(dim), context);
+  if (typeOf(tensor).isDynamicDim(dim)) {
+    size = getAffineSymbolExpr(plan.countDims.size(), context);
+    plan.countDims.push_back({tensor, dim});
   }
-  if (auto sort = dyn_cast<SortOp>(op)) {
+  plan.tileCounts.push_back(size.ceilDiv(tile));
+}
+
+static void countTiles(ScanOp scan, ArrayRef<int64_t> block, IrregularPlan &plan) {
+  addTiles(plan, scan.getInput(), 0, block[0]);
+  if (!scan.getChunk())
+    plan.tileCounts.push_back(getAffineConstantExpr(1, scan.getContext()));
+  else if (scan.getLookBack())
+    addTiles(plan, scan.getInput(), 1, block[1]);
+  else
+    addTiles(plan, scan.getTotals() ? scan.getOutput() : scan.getInit(), 1, block[1]);
+  addTiles(plan, scan.getInput(), 2, block[2]);
+}
+
+static void countTiles(SortOp sort, ArrayRef<int64_t> block, IrregularPlan &plan) {
+  Value key = sort.getInputs()[0];
+  addTiles(plan, key, 0, block[0]);
+  addTiles(plan, sort.getOutputs()[0], 1, block[1] * kSortedRun);
+  addTiles(plan, key, 2, block[2]);
+}
+
+static void countTiles(ScatterOp scatter, LoweringConfigAttr config, IrregularPlan &plan) {
+  ArrayRef<int64_t> block = config.getBlock();
+  if (isOrdered(scatter))
+    plan.tileCounts.push_back(
+        getAffineConstantExpr(config.getSplits() / block[0], scatter.getContext()));
+  else
+    addTiles(plan, scatter.getUpdates(), 0, block[0]);
+  int64_t rank = scatter.getUpdatesType().getRank();
+  for (int64_t dim = 1; dim < rank; ++dim)
+    addTiles(plan, scatter.getUpdates(), dim, dim + 1 == rank ? block[1] : 1);
+}
+
+OrRefusal<IrregularPlan> tilewright::planIrregular(Operation *op, LoweringConfigAttr config,
+                                                   TargetAttr target) {
+  if (config.getStrategy() != Strategy::Irregular)
+    return refuse(Refused::OtherStrategy, "strategy " + stringifyStrategy(config.getStrategy()) +
+                                              " does not serve it; irregular does");
+  if (Refusal why = whyNotCarriedOut(config, target))
+    return why;
+  if (auto gemm = dyn_cast<GemmOp>(op))
+    return planLibraryCall(gemm, config, target);
+  if (Refusal why = checkBlock(op, config))
+    return why;
+  IrregularPlan plan;
+  if (Refusal why = planThreads(config, target, plan))
+    return why;
+  ArrayRef<int64_t> block = config.getBlock();
+  if (auto scan = dyn_cast<ScanOp>(op)) {
+    if (scan.getLookBack())
+      if (Refusal why = whyNotLookBack(scan, config, plan))
+        return why;
+    countTiles(scan, block, plan);
+  } else if (auto sort = dyn_cast<SortOp>(op)) {
     if (sort.hasScratch() && block[1] % (kBlockRun / kSortedRun) != 0)
       return refuse(Refused::Indivisible,
                     "'block' has whole runs: its second number is a multiple of " +
                         Twine(kBlockRun / kSortedRun));
-    Value key = sort.getInputs()[0];
-    count(key, 0, block[0]);
-    count(sort.getOutputs()[0], 1, block[1] * kSortedRun);
-    count(key, 2, block[2]);
-    return plan;
+    countTiles(sort, block, plan);
+  } else {
+    countTiles(cast<ScatterOp>(op), config, plan);
   }
-  auto scatter = cast<ScatterOp>(op);
-  if (isOrdered(op))
-    plan.tileCounts.push_back(getAffineConstantExpr(config.getSplits() / block[0], context));
-  else
-    count(scatter.getUpdates(), 0, block[0]);
-  int64_t rank = scatter.getUpdatesType().getRank();
-  for (int64_t dim = 1; dim < rank; ++dim)
-    count(scatter.getUpdates(), dim, dim + 1 == rank ? block[1] : 1);
   return plan;
 }
 

@@ -63,10 +63,17 @@ bool AttentionRaiser::chooseLoops() {
   // One query a head: a loop of one.
   query = found ? *found : expressions.addCoordinate({1, {}, -1});
   if (!found) {
+    // In front of the depth or column, which dims of a head may have been joined with.
     for (Coordinates *at : {&queries.at, &init.at, &lastAt})
-      for (unsigned &coordinate : *at)
-        if (coordinate == depth || coordinate == column)
-          coordinate = expressions.join({query, coordinate});
+      for (unsigned &coordinate : *at) {
+        Coordinates atoms = expressions.atomsOf(coordinate);
+        auto inner = llvm::find_if(
+            atoms, [&](unsigned atom) { return atom == depth || atom == column; });
+        if (inner == atoms.end())
+          continue;
+        atoms.insert(inner, query);
+        coordinate = expressions.join(atoms);
+      }
     if (logSum && logSumAt.empty())
       return refuse("one query of one head gives a log-sum-exp without dims");
     if (logSum)

@@ -29,6 +29,7 @@
 // CHECK: @einsum_tokens_first({{.*}}): 1 kernel{{$}}
 // CHECK: @one_query({{.*}}): 1 kernel{{$}}
 // CHECK: @one_query_a_head({{.*}}): 1 kernel{{$}}
+// CHECK: @one_query_projected({{.*}}): 2 kernels{{$}}
 // CHECK: @log_sum_exp({{.*}}): 1 kernel{{$}}
 // CHECK: @log_sum_exp_f16({{.*}}): 2 kernels{{$}}
 // CHECK: onnx_plain_attention_0: 1 op
@@ -86,6 +87,8 @@
 // CHECK: one_query_attention_0: 1 op
 // CHECK: found in linalg: contraction, softmax and contraction are one attention
 // CHECK: one_query_a_head_attention_0: 1 op
+// CHECK: found in linalg: contraction, softmax and contraction are one attention
+// CHECK: one_query_projected_attention_0: 1 op
 // CHECK: found in linalg: contraction, softmax and contraction are one attention
 // CHECK: log_sum_exp_attention_0: 1 op
 // CHECK: found in linalg: contraction, softmax and contraction are one attention

@@ -1738,6 +1738,48 @@ func.func @one_query_a_head(%q: tensor<2x4x1x16xf32>, %k: tensor<2x4x40x16xf32>,
   return %24 : tensor<2x4x1x16xf32>
 }
 
+// What the heads of one token give is projected.
+func.func @one_query_projected(%q: tensor<2x4x1x16xf32>, %k: tensor<2x4x40x16xf32>, %v: tensor<2x4x40x16xf32>, %w: tensor<64x24xf32>) -> tensor<2x24xf32> {
+  %k0 = arith.constant 0.0 : f32
+  %k1 = arith.constant 0.25 : f32
+  %k2 = arith.constant 0xFF800000 : f32
+  %1 = tensor.collapse_shape %q [[0, 1], [2], [3]] : tensor<2x4x1x16xf32> into tensor<8x1x16xf32>
+  %2 = tensor.empty() : tensor<2x4x16x40xf32>
+  %3 = linalg.transpose ins(%k : tensor<2x4x40x16xf32>) outs(%2 : tensor<2x4x16x40xf32>) permutation = [0, 1, 3, 2]
+  %4 = tensor.collapse_shape %3 [[0, 1], [2], [3]] : tensor<2x4x16x40xf32> into tensor<8x16x40xf32>
+  %5 = tensor.empty() : tensor<8x1x40xf32>
+  %6 = linalg.fill ins(%k0 : f32) outs(%5 : tensor<8x1x40xf32>) -> tensor<8x1x40xf32>
+  %7 = linalg.batch_matmul ins(%1, %4 : tensor<8x1x16xf32>, tensor<8x16x40xf32>) outs(%6 : tensor<8x1x40xf32>) -> tensor<8x1x40xf32>
+  %8 = tensor.expand_shape %7 [[0, 1], [2], [3]] output_shape [2, 4, 1, 40] : tensor<8x1x40xf32> into tensor<2x4x1x40xf32>
+  %9 = tensor.empty() : tensor<2x4x1x40xf32>
+  %10 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bhij], iterator_types = #pppp} ins(%8 : tensor<2x4x1x40xf32>) outs(%9 : tensor<2x4x1x40xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = arith.mulf %x0, %k1 : f32 linalg.yield %y : f32 } -> tensor<2x4x1x40xf32>
+  %11 = tensor.empty() : tensor<2x4x1xf32>
+  %12 = linalg.fill ins(%k2 : f32) outs(%11 : tensor<2x4x1xf32>) -> tensor<2x4x1xf32>
+  %13 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bhi], iterator_types = #pppr} ins(%10 : tensor<2x4x1x40xf32>) outs(%12 : tensor<2x4x1xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = arith.maximumf %x0, %acc : f32 linalg.yield %y : f32 } -> tensor<2x4x1xf32>
+  %14 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bhi, #bhij_bhij], iterator_types = #pppp} ins(%10, %13 : tensor<2x4x1x40xf32>, tensor<2x4x1xf32>) outs(%9 : tensor<2x4x1x40xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %y = arith.subf %x0, %x1 : f32 linalg.yield %y : f32 } -> tensor<2x4x1x40xf32>
+  %15 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bhij], iterator_types = #pppp} ins(%14 : tensor<2x4x1x40xf32>) outs(%9 : tensor<2x4x1x40xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = math.exp %x0 : f32 linalg.yield %y : f32 } -> tensor<2x4x1x40xf32>
+  %16 = linalg.fill ins(%k0 : f32) outs(%11 : tensor<2x4x1xf32>) -> tensor<2x4x1xf32>
+  %17 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bhi], iterator_types = #pppr} ins(%15 : tensor<2x4x1x40xf32>) outs(%16 : tensor<2x4x1xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = arith.addf %x0, %acc : f32 linalg.yield %y : f32 } -> tensor<2x4x1xf32>
+  %18 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bhi, #bhij_bhij], iterator_types = #pppp} ins(%15, %17 : tensor<2x4x1x40xf32>, tensor<2x4x1xf32>) outs(%9 : tensor<2x4x1x40xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %y = arith.divf %x0, %x1 : f32 linalg.yield %y : f32 } -> tensor<2x4x1x40xf32>
+  %19 = tensor.collapse_shape %18 [[0, 1], [2], [3]] : tensor<2x4x1x40xf32> into tensor<8x1x40xf32>
+  %20 = tensor.collapse_shape %v [[0, 1], [2], [3]] : tensor<2x4x40x16xf32> into tensor<8x40x16xf32>
+  %21 = tensor.empty() : tensor<8x1x16xf32>
+  %22 = linalg.fill ins(%k0 : f32) outs(%21 : tensor<8x1x16xf32>) -> tensor<8x1x16xf32>
+  %23 = linalg.batch_matmul ins(%19, %20 : tensor<8x1x40xf32>, tensor<8x40x16xf32>) outs(%22 : tensor<8x1x16xf32>) -> tensor<8x1x16xf32>
+  %24 = tensor.expand_shape %23 [[0, 1], [2], [3]] output_shape [2, 4, 1, 16] : tensor<8x1x16xf32> into tensor<2x4x1x16xf32>
+  %25 = tensor.collapse_shape %24 [[0], [1, 2, 3]] : tensor<2x4x1x16xf32> into tensor<2x64xf32>
+  %26 = tensor.empty() : tensor<2x24xf32>
+  %27 = linalg.fill ins(%k0 : f32) outs(%26 : tensor<2x24xf32>) -> tensor<2x24xf32>
+  %28 = linalg.matmul ins(%25, %w : tensor<2x64xf32>, tensor<64x24xf32>) outs(%27 : tensor<2x24xf32>) -> tensor<2x24xf32>
+  return %28 : tensor<2x24xf32>
+}
+
 // A forward pass that keeps what its backward pass needs.
 func.func @log_sum_exp(%q: tensor<2x4x24x16xf32>, %k: tensor<2x4x40x16xf32>, %v: tensor<2x4x40x16xf32>) -> (tensor<2x4x24x16xf32>, tensor<2x4x24xf32>) {
   %k0 = arith.constant 0.0 : f32

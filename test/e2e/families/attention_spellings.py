@@ -100,6 +100,7 @@ REFERENCES = {
     "llama_causal": lambda q, k, v: plain(q, repeated(k), repeated(v), causal="top_left"),
     "einsum_tokens_first": lambda q, k, v: heads_first(plain(heads_first(q), heads_first(k), heads_first(v))),
     "one_query": lambda q, k, v: plain(q, repeated(k), repeated(v)),
+    "one_query_projected": lambda q, k, v, w: plain(q, k, v).reshape(2, 64) @ w,
     "log_sum_exp": lambda q, k, v: numpy_attention(q, k, v, None, 0.25, None, None, 0),
     "log_sum_exp_f16": lambda q, k, v: numpy_attention(q, k, v, None, 0.25, None, None, 0),
 }
@@ -121,7 +122,9 @@ def functions():
         if name.startswith("onnx_past"):
             fills += [uniform(-1, 1), uniform(0.25, 2)]
         masks = [None]
-        if len(f.args) == 4:
+        if name == "one_query_projected":
+            fills.append(uniform(0.25, 1))
+        elif len(f.args) == 4:
             masks = [uniform(-2, 0)] if f.args[3].element.is_float else [choice(0, 1), integers(0, 0)]
             masks = [choice(0, 1)] if name == "bert_padding" else masks
             masks = [choice(0, 7, 24, 33, 40), choice(-3, 41, 64, 70)] if name == "onnx_lengths" else masks

@@ -46,16 +46,26 @@ SmallVector<int64_t> AttentionOp::getLoopExtents() {
   return extents;
 }
 
+/// The first operand, and its dim, that counts `loop`, and how many steps an element is: of the
+/// keys, one of a mask, and a page of a table.
+static std::optional<std::tuple<Value, unsigned, int64_t>> findCount(AttentionOp op,
+                                                                     unsigned loop) {
+  for (auto [number, operand] : llvm::enumerate(op.getOperands()))
+    for (auto [dim, expr] : llvm::enumerate(op.getMap(number).getResults()))
+      if (auto counted = countedLoop(op, number, expr); counted && counted->first == loop)
+        return std::tuple(operand, unsigned(dim), counted->second);
+  return std::nullopt;
+}
+
 std::pair<Value, unsigned> AttentionOp::getOperandOfLoop(unsigned loop) {
-  for (auto [number, operand] : llvm::enumerate(getOperands()))
-    for (auto [dim, expr] : llvm::enumerate(getMap(number).getResults()))
-      if (auto counted = countedLoop(*this, number, expr); counted && counted->first == loop)
-        return {operand, dim};
-  return {};
+  auto count = findCount(*this, loop);
+  return count ? std::pair(std::get<Value>(*count), std::get<unsigned>(*count))
+               : std::pair(Value(), 0u);
 }
 
 int64_t AttentionOp::getStepsOfLoop(unsigned loop) {
-  return getTable() && loop == getKeyLoop() ? getPageSize() : 1;
+  auto count = findCount(*this, loop);
+  return count ? std::get<int64_t>(*count) : 1;
 }
 
 int64_t AttentionOp::getPageSize() {

@@ -8,6 +8,7 @@
 #v = affine_map<(b, h, i, j, d, e) -> (j floordiv 32, j mod 32, h, e)>
 #t = affine_map<(b, h, i, j, d, e) -> (b, j floordiv 32)>
 #n = affine_map<(b, h, i, j, d, e) -> (b)>
+#m = affine_map<(b, h, i, j, d, e) -> (b, j)>
 #o = affine_map<(b, h, i, j, d, e) -> (b, h, i, e)>
 module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", {access_bytes = 16 : i64, async_copy, chip = "sm_80", index_bits = 32 : i64, load_matrices, max_threads = 1024 : i64, mma = ["mma.m16n8k16.f16.f32"], registers = 255 : i64, shared_memory = 166912 : i64, subgroup = 32 : i64}>} {
   // CHECK-LABEL: func.func private @pages(
@@ -60,6 +61,23 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", 
         table(%t : tensor<2x3xi64>) lengths(%n : tensor<2xi32>) outs(%out : tensor<2x8x16x64xf16>)
         {indexing_maps = [#q, #k, #v, #t, #n, #o], tilewright.lowering_config = #tilewright.lowering_config<strategy = attention,
           block = [16, 64], warps = [1, 1], stages = 2, promote = [0, 1], mma = "mma.m16n8k16.f16.f32">} -> tensor<2x8x16x64xf16>
+    return %o : tensor<2x8x16x64xf16>
+  }
+
+  // The mask counts keys, where the table counts pages.
+  // CHECK-LABEL: func.func private @masked(
+  // CHECK-SAME: %[[M:[^:]*]]: tensor<2x?xi1>
+  // CHECK: %[[DIM:.*]] = tensor.dim %[[M]], %c1
+  // CHECK: %[[LENGTH:.*]] = arith.index_cast
+  // CHECK: %[[ABOVE:.*]] = arith.maxsi %[[LENGTH]], %c0
+  // CHECK: %[[END:.*]] = arith.minsi %[[ABOVE]], %[[DIM]]
+  // CHECK: scf.for %{{.*}} = %c0 to %[[END]] step %c32
+  func.func private @masked(%q: tensor<2x8x16x64xf16>, %k: tensor<9x32x8x64xf16>, %v: tensor<9x32x8x64xf16>, %m: tensor<2x?xi1>, %t: tensor<2x?xi64>, %n: tensor<2xi32>, %out: tensor<2x8x16x64xf16>) -> tensor<2x8x16x64xf16>
+      attributes {tilewright.kernel, tilewright.access = ["read", "read", "read", "read", "read", "read", "write"]} {
+    %o = tilewright.attention ins(%q, %k, %v : tensor<2x8x16x64xf16>, tensor<9x32x8x64xf16>, tensor<9x32x8x64xf16>)
+        mask(%m : tensor<2x?xi1>) table(%t : tensor<2x?xi64>) lengths(%n : tensor<2xi32>) outs(%out : tensor<2x8x16x64xf16>)
+        {indexing_maps = [#q, #k, #v, #m, #t, #n, #o], tilewright.lowering_config = #tilewright.lowering_config<strategy = attention,
+          block = [16, 32], warps = [1, 1], stages = 2, promote = [0, 1], mma = "mma.m16n8k16.f16.f32">} -> tensor<2x8x16x64xf16>
     return %o : tensor<2x8x16x64xf16>
   }
 }

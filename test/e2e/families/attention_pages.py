@@ -193,6 +193,9 @@ def cases():
         # Of equal weight: the scores are zeros, and lengths are powers of two.
         yield elsewhere(element, "exact", sizes(3, 2, 4, 2, 32, 20, 6), [64, 1, 32], data=integers(0, 0), values=integers(-8, 8),
                     exact=True, lse=False)
+        # How many keys there are is read off the mask, which counts them one by one, as the table does not.
+        yield some(element, "mask_dynamic", sizes(2, 1, 2, 8, 16, 12, 6), [70, 33], dynamic=True, mask=(I1, "bij"),
+                   more=({"m": 2, "j": 32, "lengths": [32, 7]}, {"b": 1, "m": 3, "j": 48, "lengths": [300]}))
         yield elsewhere(element, "wild", sizes(2, 1, 2, 1, 32, 6, 6), [32, 20], wild=2)
     yield from many_queries()
     yield elsewhere(F64, "lengths_far", {"b": 3, "h": 1, "g": 2, "i": 6, "j": 40, "D": 16}, [43, 1000, 39], page=0, causal="bottom_right")

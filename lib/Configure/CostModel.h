@@ -46,6 +46,8 @@ double countPasses(const KernelInfo &info, const TilePlan &plan);
 /// threads (Scratch.cpp).
 int64_t estimateScratch(const KernelInfo &info, LoweringConfigAttr config,
                         const TilePlan &plan, TargetAttr target);
+/// Bytes of it for each element of a step along rows, where those are of several widths; else 0.
+int64_t movedRowBytes(const KernelInfo &info);
 
 /// Leaves on the kernel what its config was admitted for (kPlannedAttr). Of `registers`,
 /// what roles have each, threads are launched with the mean.

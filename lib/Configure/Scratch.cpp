@@ -12,6 +12,8 @@
 //   one that the blocks of a cluster share: a result of each block, at all times
 //   a sum of which the blocks of a cluster have parts: a block's part, at all times
 //   what a reduction leaves, stored: the result tile
+//   tiles of elements of several widths, combined: a thread reads other neighbours of
+//     each, and one of them moves, as widened
 //   an accumulator of narrow rows a warp, stored: the result tile
 //   fragments of a matrix instruction, stored as (or combined with) types of which
 //     eight are less than 32 bytes: that tile; the same of other accumulators and
@@ -28,6 +30,8 @@
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
+
+#include <map>
 
 using namespace mlir;
 using namespace tilewright;
@@ -168,6 +172,66 @@ static bool isNarrowFragment(const KernelInfo &info, LoweringConfigAttr config,
   return (alongColumns && !config.isForWarpgroups()) || bytesPerElement(type) < 4;
 }
 
+/// The widest number that a body computes.
+static Type widestComputed(const KernelInfo &info) {
+  Type widest;
+  for (linalg::LinalgOp op : info.ops)
+    for (Operation &inner : op.getBlock()->without_terminator())
+      for (Type type : inner.getResultTypes())
+        if (type.isIntOrFloat() &&
+            (!widest || bytesPerElement(type) > bytesPerElement(widest)))
+          widest = type;
+  return widest;
+}
+
+/// Loops of inputs in memory, as `classesOf` has them, and the bytes of an element of the
+/// narrowest and of the widest that have these.
+static std::map<std::vector<unsigned>, std::pair<int64_t, int64_t>>
+widthsOf(const KernelInfo &info,
+         llvm::function_ref<SmallVector<unsigned>(OpOperand &)> classesOf) {
+  std::map<std::vector<unsigned>, std::pair<int64_t, int64_t>> widths;
+  for (linalg::LinalgOp op : info.ops)
+    for (OpOperand *input : op.getDpsInputOperands()) {
+      if (!isInMemory(info, *input))
+        continue;
+      SmallVector<unsigned> classes = classesOf(*input);
+      int64_t bytes = bytesPerElement(input->get().getType());
+      auto [known, isNew] =
+          widths.try_emplace({classes.begin(), classes.end()}, bytes, bytes);
+      known->second = {std::min(known->second.first, bytes),
+                       std::max(known->second.second, bytes)};
+    }
+  widths.erase(std::vector<unsigned>());
+  return widths;
+}
+
+int64_t tilewright::movedRowBytes(const KernelInfo &info) {
+  auto alongRows = [&](OpOperand &input) {
+    SmallVector<unsigned> classes(info.getClasses(input));
+    llvm::erase_if(classes, [&](unsigned number) { return info.classes[number].parallel; });
+    return classes;
+  };
+  Type widest = widestComputed(info);
+  bool isMixed = llvm::any_of(widthsOf(info, alongRows), [](const auto &entry) {
+    return entry.second.first != entry.second.second;
+  });
+  return isMixed && widest ? bytesPerElement(widest) : 0;
+}
+
+/// Tiles of the same loops whose elements are of several widths: a thread reads other
+/// neighbours of each. One is moved where they meet, as what was computed of it.
+static void useMixedWidths(const KernelInfo &info, const TilePlan &plan,
+                           llvm::function_ref<void(Type, int64_t)> use) {
+  constexpr int64_t kAccess = 16;
+  Type widest = widestComputed(info);
+  auto inVectors = [&](OpOperand &input) { return vectorClasses(info, plan, input); };
+  for (const auto &[classes, bytes] : widthsOf(info, inVectors))
+    // As many as a thread reads of the widest at once, it reads of each.
+    if (bytes.first != bytes.second && widest &&
+        elementsOf(plan, classes) * bytes.second > plan.threads * kAccess)
+      use(widest, paddedBytes(plan, classes, widest));
+}
+
 /// What blocks of a cluster store in each other's memory, each reduction of a row that they
 /// share at a place of its own.
 static int64_t exchangedBytes(const KernelInfo &info, LoweringConfigAttr config,
@@ -275,6 +339,8 @@ int64_t tilewright::estimateScratch(const KernelInfo &info,
       }
     }
   }
+  if (!contracts)
+    useMixedWidths(info, plan, use);
   bool typed = target.has("typed_shared_memory");
   int64_t total = 0;
   for (auto [type, bytes] : largest)

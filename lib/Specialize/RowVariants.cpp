@@ -35,7 +35,7 @@ static constexpr int64_t kExchanged = 4096, kLengthUnit = 64;
 
 static SmallVector<int64_t> rowClasses(const DynamicRows &rows, int64_t shared) {
   SmallVector<int64_t> classes;
-  int64_t most = (shared - kExchanged) / rows.bytes / kLengthUnit * kLengthUnit;
+  int64_t most = (shared - kExchanged - rows.moved) / rows.bytes / kLengthUnit * kLengthUnit;
   for (int64_t elements : kRowClasses)
     classes.push_back(elements);
   if (most > classes.back())

@@ -2,6 +2,7 @@
 
 #ij = affine_map<(i, j) -> (i, j)>
 #i = affine_map<(i, j) -> (i)>
+#j = affine_map<(i, j) -> (j)>
 
 module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 69632, registers = 255, access_bytes = 16}>} {
 
@@ -53,5 +54,34 @@ func.func private @once(%x: tensor<?x?xf32>, %o: tensor<?xf32>) -> tensor<?xf32>
       linalg.yield %t : f32
   } -> tensor<?xf32>
   return %s : tensor<?xf32>
+}
+
+// Beside rows of another width a step's elements move between threads through shared memory: the longest rows leave room for that.
+// CHECK: func private @mixed_aligned_upto1024(
+// CHECK: func private @mixed_aligned_upto8192(
+// CHECK: func private @mixed_aligned_upto14336(
+// CHECK: func private @mixed_aligned(
+func.func private @mixed(%x: tensor<?x?xf32>, %y: tensor<?xf16>, %o: tensor<?x?xf32>) -> tensor<?x?xf32>
+    attributes {tilewright.kernel, tilewright.access = ["read", "read", "write"]} {
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %x, %c0 : tensor<?x?xf32>
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty(%m) : tensor<?xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  %s = linalg.generic {indexing_maps = [#ij, #i], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<?x?xf32>) outs(%f : tensor<?xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %t = arith.addf %a, %b : f32
+      linalg.yield %t : f32
+  } -> tensor<?xf32>
+  %r = linalg.generic {indexing_maps = [#ij, #i, #j, #ij], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %s, %y : tensor<?x?xf32>, tensor<?xf32>, tensor<?xf16>) outs(%o : tensor<?x?xf32>) {
+    ^bb0(%a: f32, %b: f32, %d: f16, %c: f32):
+      %w = arith.extf %d : f16 to f32
+      %t = arith.divf %a, %b : f32
+      %u = arith.addf %t, %w : f32
+      linalg.yield %u : f32
+  } -> tensor<?x?xf32>
+  return %r : tensor<?x?xf32>
 }
 }

@@ -21,6 +21,9 @@ struct DynamicRows {
   unsigned number = 0;
   /// Bytes of them for each iteration of that loop.
   int64_t bytes = 0;
+  /// Bytes of shared memory in which a block moves elements of a step between threads, beside
+  /// the rows that it keeps.
+  int64_t moved = 0;
 };
 
 /// Nothing where there are none, or several loops have dynamic extents.

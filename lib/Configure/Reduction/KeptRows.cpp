@@ -13,6 +13,7 @@
 #include "tilewright/Configure/KeptRows.h"
 #include "CostModel.h"
 #include "Enumerate.h"
+#include "Footprint.h"
 #include "Reduction.h"
 #include "tilewright/Dialect/KeptRows.h"
 #include "tilewright/Dialect/Padding.h"
@@ -22,6 +23,9 @@
 
 using namespace mlir;
 using namespace tilewright;
+
+/// Warps of a block that keeps long rows, of which each thread reads once in a step.
+static constexpr int64_t kMovingWarps = 16;
 
 /// The classes of an operand's dims, in order; none of a scalar, or where it is read by
 /// windows.
@@ -119,7 +123,7 @@ std::optional<DynamicRows> tilewright::findDynamicRows(const KernelInfo &info) {
       continue;
     if (rows || loopClass.sequential)
       return std::nullopt;
-    rows = DynamicRows{unsigned(number), 0};
+    rows = DynamicRows{unsigned(number), 0, 0};
   }
   if (!rows || info.split || info.strategy != Strategy::Reduction)
     return std::nullopt;
@@ -137,6 +141,9 @@ std::optional<DynamicRows> tilewright::findDynamicRows(const KernelInfo &info) {
           return std::nullopt;
       rows->bytes += bytes;
     }
+  TargetAttr target = getTarget(info.kernel);
+  rows->moved = movedRowBytes(info) * kMovingWarps * target.getFact("subgroup", 32) *
+                accessWidth(info, target);
   return rows->bytes > 0 ? rows : std::nullopt;
 }
 
@@ -229,8 +236,9 @@ LoweringConfigAttr tilewright::withKeptRows(const KernelInfo &info,
   for (OpOperand *input : info.getRoot().getDpsInputOperands()) {
     kept.push_back(input->getOperandNumber());
     LoweringConfigAttr more = config.withPromote(kept);
-    if (!whyNotKept(info, more, target) &&
-        keptBytes(info, more) <= target.getFact("shared_memory", 0))
+    OrRefusal<TilePlan> plan = planTiles(info, more, target);
+    if (!whyNotKept(info, more, target) && plan &&
+        estimate(info, more, *plan, target).sharedBytes <= target.getFact("shared_memory", 0))
       best = more;
     else
       kept.pop_back();

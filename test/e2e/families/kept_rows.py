@@ -5,10 +5,10 @@ so small that short rows have several; one that is as long as the rows that are 
 from two arguments, and rows of any length, for which variants keep those that fit in registers or in shared memory. CPUs have the configs that they would have anyway.
 """
 
-from data import BF16, F16, F32, I32, integers
+from data import BF16, F16, F32, I8, I32, integers
 from families.clusters import argmax, layer_norm, log_sum_exp, rows, softmax, sum_into
 from families.fused import line
-from functions import EXACT
+from functions import EXACT, Function
 
 
 def config(block, warps):
@@ -33,6 +33,21 @@ def differences(label, dims, pinned, dynamic=False, more=(), known="n"):
 
     for sizes in ({}, *more):
         f.case("x".join(map(str, {**dims, **sizes}.values())), sizes, integers(-1000, 1000), EXACT, reference)
+    return f
+
+
+def beside(element, label, dims, dynamic=False, more=()):
+    """Rows less their sums, and numbers of another width added: elements move between threads, beside rows that stay."""
+    f = Function("kept_beside", element.name, label, dims, dynamic, known="")
+    x = f.arg(F32, "mn")
+    y = f.arg(element, "n")
+    total = f.generic("mn", [x], f.zeros(F32, "m"), line("%t = arith.addf {0}, {1} : f32"), reduce="n")
+    wide = {F16: "%w = arith.extf {2} : f16 to f32", I8: "%w = arith.sitofp {2} : i8 to f32"}[element]
+    text = f"%d = arith.subf {{0}}, {{1}} : f32\n{wide}\n%t = arith.addf %d, %w : f32"
+    f.ret(f.generic("mn", [x, total, y], f.empty(F32, "mn"), line(text)))
+    for sizes in ({}, *more):
+        f.case("x".join(map(str, {**dims, **sizes}.values())), sizes, integers(-8, 8), EXACT,
+               lambda x, y: x - x.sum(axis=1)[:, None] + y)
     return f
 
 
@@ -81,3 +96,6 @@ def functions():
     # Rows without elements.
     yield sum_into("any", {"m": 6, "n": 640}, "", more=[{"n": 0}, {"m": 0}, *lengths], **how, **free)
     yield differences("any", {"m": 6, "n": 640}, "", more=[{"n": 0}, *lengths], **free)
+    yield beside(F16, "any", {"m": 2, "n": 640}, True, more=[{"n": 0}, {"m": 2, "n": 8200}, {"m": 1, "n": 30000}, {"m": 1, "n": 50000}])
+    yield beside(I8, "any", {"m": 2, "n": 640}, True, more=[{"m": 1, "n": 30000}])
+    yield beside(I8, "default", {"m": 2, "n": 20000})

@@ -39,6 +39,27 @@ struct Kernel {
 };
 
 static const Kernel kKernels[] = {
+    {"NormMixed", R"mlir(
+func.func private @k(%x: tensor<64x20000xf32>, %y: tensor<20000xf16>, %o: tensor<64x20000xf32>) -> tensor<64x20000xf32> attributes {tilewright.kernel, tilewright.access = ["read", "read", "write"]} {
+  %zero = arith.constant 0.0 : f32
+  %s = tensor.empty() : tensor<64xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%s : tensor<64xf32>) -> tensor<64xf32>
+  %m = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<64x20000xf32>) outs(%z : tensor<64xf32>) {
+  ^bb0(%0: f32, %1: f32):
+    %s0 = arith.addf %0, %1 : f32
+    linalg.yield %s0 : f32
+  } -> tensor<64xf32>
+  %r = linalg.generic {indexing_maps = [#id, #row, #col, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %m, %y : tensor<64x20000xf32>, tensor<64xf32>, tensor<20000xf16>) outs(%o : tensor<64x20000xf32>) {
+  ^bb0(%0: f32, %1: f32, %2: f16, %3: f32):
+    %w = arith.extf %2 : f16 to f32
+    %d = arith.divf %0, %1 : f32
+    %s1 = arith.addf %d, %w : f32
+    linalg.yield %s1 : f32
+  } -> tensor<64x20000xf32>
+  return %r : tensor<64x20000xf32>
+})mlir"},
     {"Transpose", R"mlir(
 func.func private @k(%x: tensor<1024x512xf32>, %o: tensor<512x1024xf32>) -> tensor<512x1024xf32> attributes {tilewright.kernel, tilewright.access = ["read", "write"]} {
   %r = linalg.generic {indexing_maps = [#t, #id], iterator_types = ["parallel", "parallel"]}

@@ -50,11 +50,22 @@ bool AttentionRaiser::matchReduction(const Expression &value, StringRef combiner
   return number.has_value();
 }
 
-static const Expression *withoutConversions(const Expression *expression,
-                                            Type *narrowest = nullptr) {
+/// Whether the op may leave out roundings to `type`: to the type that it multiplies in, and to that
+/// in which it adds.
+bool AttentionRaiser::isOwn(Type type) const {
+  return type == element || (type.isF32() && !element.isF64());
+}
+
+/// What is behind conversions; `narrowest` is the last type that they round to.
+const Expression *AttentionRaiser::withoutConversions(const Expression *expression,
+                                                      Type *narrowest) {
   while (expression->is("arith.extf") || expression->is("arith.truncf")) {
-    if (narrowest && expression->is("arith.truncf"))
-      *narrowest = expression->type;
+    if (expression->is("arith.truncf")) {
+      if (narrowest)
+        *narrowest = expression->type;
+      if (!isOwn(expression->type))
+        foreign = expression->type;
+    }
     expression = expression->operands[0];
   }
   return expression;
@@ -129,7 +140,7 @@ bool AttentionRaiser::matchSoftmax(OpOperand &weights) {
 bool AttentionRaiser::matchGuard() {
   if (!guard)
     return true;
-  auto operandIfInfinite = [](const Expression &compare) -> const Expression * {
+  auto operandIfInfinite = [&](const Expression &compare) -> const Expression * {
     auto op = compare.kind == Expression::Scalar ? dyn_cast<arith::CmpFOp>(compare.op)
                                                  : arith::CmpFOp();
     return op && op.getPredicate() == arith::CmpFPredicate::OEQ &&
@@ -170,9 +181,7 @@ bool AttentionRaiser::isOfScores(const Expression &expression) {
 /// From what goes into the exponent inwards to the contraction.
 bool AttentionRaiser::matchScores(const Expression &score) {
   if (score.is("arith.extf") || score.is("arith.truncf")) {
-    if (score.is("arith.truncf"))
-      rounded = score.type;
-    return matchScores(*score.operands[0]);
+    return matchScores(*withoutConversions(&score, &rounded));
   }
   if (score.is("arith.select")) {
     for (unsigned side : {1, 2})
@@ -229,7 +238,9 @@ Place AttentionRaiser::findFactor(linalg::GenericOp op, OpOperand &operand,
   const Expression *read = expressions.ofElement(itself.tensor, itself.at);
   double product = 1;
   while (true) {
-    read = withoutConversions(read);
+    // A rounding to another type stays, in front of the op.
+    while (read->is("arith.extf") || (read->is("arith.truncf") && isOwn(read->type)))
+      read = read->operands[0];
     std::optional<double> by;
     const Expression *inner = nullptr;
     if (read->is("arith.mulf"))

@@ -29,6 +29,12 @@ namespace tilewright {
 #include "tilewright/Dispatch/Passes.h.inc"
 } // namespace tilewright
 
+static std::string spell(Type type) {
+  std::string name;
+  llvm::raw_string_ostream(name) << type;
+  return name;
+}
+
 /// Loops of the op: batch loops in the order of the result, then query, key, depth and
 /// column. The query's is that of a causal mask, or the last that keys and values lack.
 bool AttentionRaiser::chooseLoops() {
@@ -150,12 +156,6 @@ void AttentionRaiser::followResult() {
     lastAt = at;
     init = written;
   }
-}
-
-static std::string spell(Type type) {
-  std::string name;
-  llvm::raw_string_ostream(name) << type;
-  return name;
 }
 
 /// Whether `value` is the size of the loop that is `atom`.
@@ -314,10 +314,14 @@ bool AttentionRaiser::raise(OpBuilder &b, TargetAttr target) {
   OpOperand *weights = nullptr;
   for (auto [number, other] : {std::pair(contraction.a, contraction.b),
                                std::pair(contraction.b, contraction.a)})
-    if (!weights && matchSoftmax(second->getOpOperand(number))) {
+    if (!weights) {
+      OpOperand &operand = second->getOpOperand(other);
+      element = getElementTypeOrSelf(operand.get().getType());
+      foreign = {};
+      if (!matchSoftmax(second->getOpOperand(number)))
+        continue;
       weights = &second->getOpOperand(number);
       double factor = 1;
-      OpOperand &operand = second->getOpOperand(other);
       values = findFactor(second, operand, order, factor);
       if (factor != 1)
         values = {operand.get(), coordinatesOf(second, operand, order)};
@@ -328,6 +332,9 @@ bool AttentionRaiser::raise(OpBuilder &b, TargetAttr target) {
     return refuse("the result does not start from zero");
   if (!matchScores(*shifted) || !matchGuard())
     return false;
+  if (foreign)
+    return refuse("scores or weights are rounded to " + spell(foreign) +
+                  ", which queries, keys and values are not of");
   // Weights that something else reads are in memory anyway, and all that leads to them is
   // behind the largest scores. Scores alone are a contraction of their own then.
   llvm::SmallPtrSet<Operation *, 16> seen;

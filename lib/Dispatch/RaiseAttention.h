@@ -34,6 +34,9 @@ private:
     reason = why.str();
     return false;
   }
+  bool isOwn(mlir::Type type) const;
+  const ElementExpression *withoutConversions(const ElementExpression *expression,
+                                              mlir::Type *narrowest = nullptr);
   bool isGathered(mlir::Value weights);
   bool matchSoftmax(mlir::OpOperand &weights);
   const ElementExpression *findTerm(const ElementExpression &value,
@@ -76,6 +79,8 @@ private:
   const ElementExpression *guard = nullptr; // where it is true, weights are zeros
   double scale = 1, softcap = 0;
   mlir::Type rounded; // what the text rounds scores to
+  mlir::Type element; // of the values
+  mlir::Type foreign; // another one, that the text rounds scores or weights to
   // An op that computes log-sum-exps, if there is one.
   mlir::linalg::GenericOp logSum;
   Coordinates logSumAt;

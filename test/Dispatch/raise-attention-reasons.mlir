@@ -313,4 +313,98 @@ func.func @no_elements_of_some(%a: tensor<4x0xf32>, %b: tensor<?x4xf32>, %n: ind
     ^bb0(%x0: f32, %x1: f32, %acc: f32): %p = arith.mulf %x0, %x1 : f32 %y = arith.addf %acc, %p : f32 linalg.yield %y : f32 } -> tensor<4x?xf32>
   return %r : tensor<4x?xf32>
 }
+
+// Roundings to another type are the program's own: they stay.
+// CHECK-LABEL: func.func @weights_rounded(
+// CHECK: tilewright.decomposed = "scores or weights are rounded to bf16, which queries, keys and values are not of"
+func.func @weights_rounded(%q: tensor<4x24x16xf32>, %k: tensor<4x40x16xf32>, %v: tensor<4x40x16xf32>) -> tensor<4x24x16xf32> {
+  %k0 = arith.constant 0.0 : f32
+  %k1 = arith.constant 0xFF800000 : f32
+  %1 = tensor.empty() : tensor<4x24x40xf32>
+  %2 = linalg.fill ins(%k0 : f32) outs(%1 : tensor<4x24x40xf32>) -> tensor<4x24x40xf32>
+  %3 = linalg.generic {indexing_maps = [#hijd_hid, #hijd_hjd, #hijd_hij], iterator_types = #pppr} ins(%q, %k : tensor<4x24x16xf32>, tensor<4x40x16xf32>) outs(%2 : tensor<4x24x40xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %p = arith.mulf %x0, %x1 : f32 %y = arith.addf %acc, %p : f32 linalg.yield %y : f32 } -> tensor<4x24x40xf32>
+  %4 = tensor.empty() : tensor<4x24xf32>
+  %5 = linalg.fill ins(%k1 : f32) outs(%4 : tensor<4x24xf32>) -> tensor<4x24xf32>
+  %6 = linalg.generic {indexing_maps = [#hij_hij, #hij_hi], iterator_types = #ppr} ins(%3 : tensor<4x24x40xf32>) outs(%5 : tensor<4x24xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = arith.maximumf %x0, %acc : f32 linalg.yield %y : f32 } -> tensor<4x24xf32>
+  %7 = linalg.generic {indexing_maps = [#hij_hij, #hij_hi, #hij_hij], iterator_types = #ppp} ins(%3, %6 : tensor<4x24x40xf32>, tensor<4x24xf32>) outs(%1 : tensor<4x24x40xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %y = arith.subf %x0, %x1 : f32 linalg.yield %y : f32 } -> tensor<4x24x40xf32>
+  %8 = linalg.generic {indexing_maps = [#hij_hij, #hij_hij], iterator_types = #ppp} ins(%7 : tensor<4x24x40xf32>) outs(%1 : tensor<4x24x40xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = math.exp %x0 : f32 linalg.yield %y : f32 } -> tensor<4x24x40xf32>
+  %9 = linalg.fill ins(%k0 : f32) outs(%4 : tensor<4x24xf32>) -> tensor<4x24xf32>
+  %10 = linalg.generic {indexing_maps = [#hij_hij, #hij_hi], iterator_types = #ppr} ins(%8 : tensor<4x24x40xf32>) outs(%9 : tensor<4x24xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = arith.addf %x0, %acc : f32 linalg.yield %y : f32 } -> tensor<4x24xf32>
+  %11 = linalg.generic {indexing_maps = [#hij_hij, #hij_hi, #hij_hij], iterator_types = #ppp} ins(%8, %10 : tensor<4x24x40xf32>, tensor<4x24xf32>) outs(%1 : tensor<4x24x40xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %d = arith.divf %x0, %x1 : f32 %n = arith.truncf %d : f32 to bf16 %y = arith.extf %n : bf16 to f32 linalg.yield %y : f32 } -> tensor<4x24x40xf32>
+  %12 = tensor.empty() : tensor<4x24x16xf32>
+  %13 = linalg.fill ins(%k0 : f32) outs(%12 : tensor<4x24x16xf32>) -> tensor<4x24x16xf32>
+  %14 = linalg.generic {indexing_maps = [#hidj_hij, #hidj_hjd, #hidj_hid], iterator_types = #pppr} ins(%11, %v : tensor<4x24x40xf32>, tensor<4x40x16xf32>) outs(%13 : tensor<4x24x16xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %p = arith.mulf %x0, %x1 : f32 %y = arith.addf %acc, %p : f32 linalg.yield %y : f32 } -> tensor<4x24x16xf32>
+  return %14 : tensor<4x24x16xf32>
+}
+
+// CHECK-LABEL: func.func @scores_rounded(
+// CHECK: tilewright.decomposed = "scores or weights are rounded to f8E4M3FN, which queries, keys and values are not of"
+func.func @scores_rounded(%q: tensor<4x24x16xf32>, %k: tensor<4x40x16xf32>, %v: tensor<4x40x16xf32>) -> tensor<4x24x16xf32> {
+  %k0 = arith.constant 0.0 : f32
+  %k1 = arith.constant 0xFF800000 : f32
+  %1 = tensor.empty() : tensor<4x24x40xf32>
+  %2 = linalg.fill ins(%k0 : f32) outs(%1 : tensor<4x24x40xf32>) -> tensor<4x24x40xf32>
+  %3 = linalg.generic {indexing_maps = [#hijd_hid, #hijd_hjd, #hijd_hij], iterator_types = #pppr} ins(%q, %k : tensor<4x24x16xf32>, tensor<4x40x16xf32>) outs(%2 : tensor<4x24x40xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %p = arith.mulf %x0, %x1 : f32 %y = arith.addf %acc, %p : f32 linalg.yield %y : f32 } -> tensor<4x24x40xf32>
+  %4 = tensor.empty() : tensor<4x24xf32>
+  %5 = linalg.fill ins(%k1 : f32) outs(%4 : tensor<4x24xf32>) -> tensor<4x24xf32>
+  %6 = linalg.generic {indexing_maps = [#hij_hij, #hij_hi], iterator_types = #ppr} ins(%3 : tensor<4x24x40xf32>) outs(%5 : tensor<4x24xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %d = arith.truncf %x0 : f32 to f8E4M3FN %w = arith.extf %d : f8E4M3FN to f32 %y = arith.maximumf %w, %acc : f32 linalg.yield %y : f32 } -> tensor<4x24xf32>
+  %7 = linalg.generic {indexing_maps = [#hij_hij, #hij_hi, #hij_hij], iterator_types = #ppp} ins(%3, %6 : tensor<4x24x40xf32>, tensor<4x24xf32>) outs(%1 : tensor<4x24x40xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %d = arith.truncf %x0 : f32 to f8E4M3FN %w = arith.extf %d : f8E4M3FN to f32 %y = arith.subf %w, %x1 : f32 linalg.yield %y : f32 } -> tensor<4x24x40xf32>
+  %8 = linalg.generic {indexing_maps = [#hij_hij, #hij_hij], iterator_types = #ppp} ins(%7 : tensor<4x24x40xf32>) outs(%1 : tensor<4x24x40xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = math.exp %x0 : f32 linalg.yield %y : f32 } -> tensor<4x24x40xf32>
+  %9 = linalg.fill ins(%k0 : f32) outs(%4 : tensor<4x24xf32>) -> tensor<4x24xf32>
+  %10 = linalg.generic {indexing_maps = [#hij_hij, #hij_hi], iterator_types = #ppr} ins(%8 : tensor<4x24x40xf32>) outs(%9 : tensor<4x24xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = arith.addf %x0, %acc : f32 linalg.yield %y : f32 } -> tensor<4x24xf32>
+  %11 = linalg.generic {indexing_maps = [#hij_hij, #hij_hi, #hij_hij], iterator_types = #ppp} ins(%8, %10 : tensor<4x24x40xf32>, tensor<4x24xf32>) outs(%1 : tensor<4x24x40xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %y = arith.divf %x0, %x1 : f32 linalg.yield %y : f32 } -> tensor<4x24x40xf32>
+  %12 = tensor.empty() : tensor<4x24x16xf32>
+  %13 = linalg.fill ins(%k0 : f32) outs(%12 : tensor<4x24x16xf32>) -> tensor<4x24x16xf32>
+  %14 = linalg.generic {indexing_maps = [#hidj_hij, #hidj_hjd, #hidj_hid], iterator_types = #pppr} ins(%11, %v : tensor<4x24x40xf32>, tensor<4x40x16xf32>) outs(%13 : tensor<4x24x16xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %p = arith.mulf %x0, %x1 : f32 %y = arith.addf %acc, %p : f32 linalg.yield %y : f32 } -> tensor<4x24x16xf32>
+  return %14 : tensor<4x24x16xf32>
+}
+
+// Those of an operand stay in front of the op.
+// CHECK-LABEL: func.func @queries_rounded(
+// CHECK: %[[ROUNDED:.*]] = linalg.generic
+// CHECK: arith.truncf {{.*}} : f32 to bf16
+// CHECK: tilewright.attention ins(%[[ROUNDED]], %arg1, %arg2 :
+func.func @queries_rounded(%q: tensor<4x24x16xf32>, %k: tensor<4x40x16xf32>, %v: tensor<4x40x16xf32>) -> tensor<4x24x16xf32> {
+  %k0 = arith.constant 0.0 : f32
+  %k1 = arith.constant 0xFF800000 : f32
+  %1 = tensor.empty() : tensor<4x24x40xf32>
+  %2 = linalg.fill ins(%k0 : f32) outs(%1 : tensor<4x24x40xf32>) -> tensor<4x24x40xf32>
+  %qe = tensor.empty() : tensor<4x24x16xf32>
+  %qr = linalg.generic {indexing_maps = [#hij_hij, #hij_hij], iterator_types = #ppp} ins(%q : tensor<4x24x16xf32>) outs(%qe : tensor<4x24x16xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %n = arith.truncf %x0 : f32 to bf16 %y = arith.extf %n : bf16 to f32 linalg.yield %y : f32 } -> tensor<4x24x16xf32>
+  %3 = linalg.generic {indexing_maps = [#hijd_hid, #hijd_hjd, #hijd_hij], iterator_types = #pppr} ins(%qr, %k : tensor<4x24x16xf32>, tensor<4x40x16xf32>) outs(%2 : tensor<4x24x40xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %p = arith.mulf %x0, %x1 : f32 %y = arith.addf %acc, %p : f32 linalg.yield %y : f32 } -> tensor<4x24x40xf32>
+  %4 = tensor.empty() : tensor<4x24xf32>
+  %5 = linalg.fill ins(%k1 : f32) outs(%4 : tensor<4x24xf32>) -> tensor<4x24xf32>
+  %6 = linalg.generic {indexing_maps = [#hij_hij, #hij_hi], iterator_types = #ppr} ins(%3 : tensor<4x24x40xf32>) outs(%5 : tensor<4x24xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = arith.maximumf %x0, %acc : f32 linalg.yield %y : f32 } -> tensor<4x24xf32>
+  %7 = linalg.generic {indexing_maps = [#hij_hij, #hij_hi, #hij_hij], iterator_types = #ppp} ins(%3, %6 : tensor<4x24x40xf32>, tensor<4x24xf32>) outs(%1 : tensor<4x24x40xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %y = arith.subf %x0, %x1 : f32 linalg.yield %y : f32 } -> tensor<4x24x40xf32>
+  %8 = linalg.generic {indexing_maps = [#hij_hij, #hij_hij], iterator_types = #ppp} ins(%7 : tensor<4x24x40xf32>) outs(%1 : tensor<4x24x40xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = math.exp %x0 : f32 linalg.yield %y : f32 } -> tensor<4x24x40xf32>
+  %9 = linalg.fill ins(%k0 : f32) outs(%4 : tensor<4x24xf32>) -> tensor<4x24xf32>
+  %10 = linalg.generic {indexing_maps = [#hij_hij, #hij_hi], iterator_types = #ppr} ins(%8 : tensor<4x24x40xf32>) outs(%9 : tensor<4x24xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = arith.addf %x0, %acc : f32 linalg.yield %y : f32 } -> tensor<4x24xf32>
+  %11 = linalg.generic {indexing_maps = [#hij_hij, #hij_hi, #hij_hij], iterator_types = #ppp} ins(%8, %10 : tensor<4x24x40xf32>, tensor<4x24xf32>) outs(%1 : tensor<4x24x40xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %y = arith.divf %x0, %x1 : f32 linalg.yield %y : f32 } -> tensor<4x24x40xf32>
+  %12 = tensor.empty() : tensor<4x24x16xf32>
+  %13 = linalg.fill ins(%k0 : f32) outs(%12 : tensor<4x24x16xf32>) -> tensor<4x24x16xf32>
+  %14 = linalg.generic {indexing_maps = [#hidj_hij, #hidj_hjd, #hidj_hid], iterator_types = #pppr} ins(%11, %v : tensor<4x24x40xf32>, tensor<4x40x16xf32>) outs(%13 : tensor<4x24x16xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %p = arith.mulf %x0, %x1 : f32 %y = arith.addf %acc, %p : f32 linalg.yield %y : f32 } -> tensor<4x24x16xf32>
+  return %14 : tensor<4x24x16xf32>
+}
 }

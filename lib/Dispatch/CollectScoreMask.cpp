@@ -90,7 +90,7 @@ void ScoreMask::hide(const Expression &visible, bool isInverted, double hidden) 
   }
   if (isAlways(visible, isInverted))
     return;
-  Condition condition{&visible, isInverted, hidden, false};
+  Condition condition{&visible, isInverted, hidden, false, unsigned(hiding.size())};
   if (auto bound = matchBound(condition))
     bounds.push_back(*bound);
   else

@@ -113,7 +113,20 @@ Value ScoreMask::writeElement(OpBuilder &b, Location loc, FloatType scoreType,
 
 /// One op that computes the mask from all that is left.
 Refusal ScoreMask::writeMask(OpBuilder &b, Location loc, unsigned query, FloatType scoreType,
-                             const Sizes &sizes, Result &result) const {
+                             const Sizes &sizes, Result &result) {
+  // A row of which all is hidden has what the largest number hides, which the lowest number of a
+  // type in place of each would not tell.
+  std::set<double> finite;
+  for (const Condition &condition : conditions)
+    if (!std::isinf(condition.hidden))
+      finite.insert(condition.hidden);
+  if (finite.size() > 1)
+    return refuse(Refused::Unrelated, "keys are hidden by several finite numbers, of which the "
+                                      "largest counts where a query sees no key");
+  // What is chosen last decides.
+  llvm::sort(conditions, [](const Condition &left, const Condition &right) {
+    return left.number > right.number;
+  });
   if (llvm::any_of(terms, [&](const Expression *term) {
         return term->type.getIntOrFloatBitWidth() > scoreType.getWidth();
       }))

@@ -59,6 +59,7 @@ private:
     bool isInverted;
     double hidden;
     bool isAdded; // 0 or `hidden` is added
+    unsigned number = 0; // from the last that is chosen between inwards
   };
   /// Keys at most `offset` behind the query, or (isLower) at most before it.
   struct Bound {
@@ -96,7 +97,7 @@ private:
   mlir::Value writeElement(mlir::OpBuilder &b, mlir::Location loc, mlir::FloatType scoreType,
                            mlir::ValueRange values) const;
   Refusal writeMask(mlir::OpBuilder &b, mlir::Location loc, unsigned query,
-                    mlir::FloatType scoreType, const Sizes &sizes, Result &result) const;
+                    mlir::FloatType scoreType, const Sizes &sizes, Result &result);
 
   ElementExpressions &expressions;
   unsigned key;

@@ -407,4 +407,75 @@ func.func @queries_rounded(%q: tensor<4x24x16xf32>, %k: tensor<4x40x16xf32>, %v:
     ^bb0(%x0: f32, %x1: f32, %acc: f32): %p = arith.mulf %x0, %x1 : f32 %y = arith.addf %acc, %p : f32 linalg.yield %y : f32 } -> tensor<4x24x16xf32>
   return %14 : tensor<4x24x16xf32>
 }
+
+// Of several finite numbers the largest counts where all is hidden.
+// CHECK-LABEL: func.func @two_numbers(
+// CHECK: tilewright.decomposed = "keys are hidden by several finite numbers, of which the largest counts where a query sees no key"
+func.func @two_numbers(%q: tensor<4x24x16xf32>, %k: tensor<4x40x16xf32>, %v: tensor<4x40x16xf32>, %m: tensor<40xi1>, %n: tensor<24xi1>) -> tensor<4x24x16xf32> {
+  %k0 = arith.constant 0.0 : f32
+  %k1 = arith.constant 0xFF800000 : f32
+  %1 = tensor.empty() : tensor<4x24x40xf32>
+  %2 = linalg.fill ins(%k0 : f32) outs(%1 : tensor<4x24x40xf32>) -> tensor<4x24x40xf32>
+  %3 = linalg.generic {indexing_maps = [#hijd_hid, #hijd_hjd, #hijd_hij], iterator_types = #pppr} ins(%q, %k : tensor<4x24x16xf32>, tensor<4x40x16xf32>) outs(%2 : tensor<4x24x40xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %p = arith.mulf %x0, %x1 : f32 %y = arith.addf %acc, %p : f32 linalg.yield %y : f32 } -> tensor<4x24x40xf32>
+  %hidden = linalg.generic {indexing_maps = [#hij_hij, #hij_j, #hij_hij], iterator_types = #ppp} ins(%3, %m : tensor<4x24x40xf32>, tensor<40xi1>) outs(%1 : tensor<4x24x40xf32>) {
+    ^bb0(%x0: f32, %x1: i1, %acc: f32): %h = arith.constant -1.0e9 : f32 %y = arith.select %x1, %x0, %h : f32 linalg.yield %y : f32 } -> tensor<4x24x40xf32>
+  %both = linalg.generic {indexing_maps = [#hij_hij, #hij_i, #hij_hij], iterator_types = #ppp} ins(%hidden, %n : tensor<4x24x40xf32>, tensor<24xi1>) outs(%1 : tensor<4x24x40xf32>) {
+    ^bb0(%x0: f32, %x1: i1, %acc: f32): %h = arith.constant -1.0e10 : f32 %y = arith.select %x1, %x0, %h : f32 linalg.yield %y : f32 } -> tensor<4x24x40xf32>
+  %4 = tensor.empty() : tensor<4x24xf32>
+  %5 = linalg.fill ins(%k1 : f32) outs(%4 : tensor<4x24xf32>) -> tensor<4x24xf32>
+  %6 = linalg.generic {indexing_maps = [#hij_hij, #hij_hi], iterator_types = #ppr} ins(%both : tensor<4x24x40xf32>) outs(%5 : tensor<4x24xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = arith.maximumf %x0, %acc : f32 linalg.yield %y : f32 } -> tensor<4x24xf32>
+  %7 = linalg.generic {indexing_maps = [#hij_hij, #hij_hi, #hij_hij], iterator_types = #ppp} ins(%both, %6 : tensor<4x24x40xf32>, tensor<4x24xf32>) outs(%1 : tensor<4x24x40xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %y = arith.subf %x0, %x1 : f32 linalg.yield %y : f32 } -> tensor<4x24x40xf32>
+  %8 = linalg.generic {indexing_maps = [#hij_hij, #hij_hij], iterator_types = #ppp} ins(%7 : tensor<4x24x40xf32>) outs(%1 : tensor<4x24x40xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = math.exp %x0 : f32 linalg.yield %y : f32 } -> tensor<4x24x40xf32>
+  %9 = linalg.fill ins(%k0 : f32) outs(%4 : tensor<4x24xf32>) -> tensor<4x24xf32>
+  %10 = linalg.generic {indexing_maps = [#hij_hij, #hij_hi], iterator_types = #ppr} ins(%8 : tensor<4x24x40xf32>) outs(%9 : tensor<4x24xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = arith.addf %x0, %acc : f32 linalg.yield %y : f32 } -> tensor<4x24xf32>
+  %11 = linalg.generic {indexing_maps = [#hij_hij, #hij_hi, #hij_hij], iterator_types = #ppp} ins(%8, %10 : tensor<4x24x40xf32>, tensor<4x24xf32>) outs(%1 : tensor<4x24x40xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %y = arith.divf %x0, %x1 : f32 linalg.yield %y : f32 } -> tensor<4x24x40xf32>
+  %12 = tensor.empty() : tensor<4x24x16xf32>
+  %13 = linalg.fill ins(%k0 : f32) outs(%12 : tensor<4x24x16xf32>) -> tensor<4x24x16xf32>
+  %14 = linalg.generic {indexing_maps = [#hidj_hij, #hidj_hjd, #hidj_hid], iterator_types = #pppr} ins(%11, %v : tensor<4x24x40xf32>, tensor<4x40x16xf32>) outs(%13 : tensor<4x24x16xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %p = arith.mulf %x0, %x1 : f32 %y = arith.addf %acc, %p : f32 linalg.yield %y : f32 } -> tensor<4x24x16xf32>
+  return %14 : tensor<4x24x16xf32>
+}
+
+// Of a finite number and -inf, that which is chosen last.
+// CHECK-LABEL: func.func @last_number(
+// CHECK: ^bb0(%[[A:[^:]*]]: i1, %[[B:[^:]*]]: i1, %{{.*}}: f32):
+// CHECK: %[[INNER:.*]] = arith.select %[[A]], %{{.*}}, %[[LOW:.*]] : f32
+// CHECK: %[[OUTER:.*]] = arith.select %[[B]], %[[INNER]], %[[INF:.*]] : f32
+// CHECK: tilewright.attention
+func.func @last_number(%q: tensor<4x24x16xf32>, %k: tensor<4x40x16xf32>, %v: tensor<4x40x16xf32>, %m: tensor<40xi1>, %n: tensor<24xi1>) -> tensor<4x24x16xf32> {
+  %k0 = arith.constant 0.0 : f32
+  %k1 = arith.constant 0xFF800000 : f32
+  %1 = tensor.empty() : tensor<4x24x40xf32>
+  %2 = linalg.fill ins(%k0 : f32) outs(%1 : tensor<4x24x40xf32>) -> tensor<4x24x40xf32>
+  %3 = linalg.generic {indexing_maps = [#hijd_hid, #hijd_hjd, #hijd_hij], iterator_types = #pppr} ins(%q, %k : tensor<4x24x16xf32>, tensor<4x40x16xf32>) outs(%2 : tensor<4x24x40xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %p = arith.mulf %x0, %x1 : f32 %y = arith.addf %acc, %p : f32 linalg.yield %y : f32 } -> tensor<4x24x40xf32>
+  %hidden = linalg.generic {indexing_maps = [#hij_hij, #hij_j, #hij_hij], iterator_types = #ppp} ins(%3, %m : tensor<4x24x40xf32>, tensor<40xi1>) outs(%1 : tensor<4x24x40xf32>) {
+    ^bb0(%x0: f32, %x1: i1, %acc: f32): %h = arith.constant -1.0e9 : f32 %y = arith.select %x1, %x0, %h : f32 linalg.yield %y : f32 } -> tensor<4x24x40xf32>
+  %both = linalg.generic {indexing_maps = [#hij_hij, #hij_i, #hij_hij], iterator_types = #ppp} ins(%hidden, %n : tensor<4x24x40xf32>, tensor<24xi1>) outs(%1 : tensor<4x24x40xf32>) {
+    ^bb0(%x0: f32, %x1: i1, %acc: f32): %h = arith.constant 0xFF800000 : f32 %y = arith.select %x1, %x0, %h : f32 linalg.yield %y : f32 } -> tensor<4x24x40xf32>
+  %4 = tensor.empty() : tensor<4x24xf32>
+  %5 = linalg.fill ins(%k1 : f32) outs(%4 : tensor<4x24xf32>) -> tensor<4x24xf32>
+  %6 = linalg.generic {indexing_maps = [#hij_hij, #hij_hi], iterator_types = #ppr} ins(%both : tensor<4x24x40xf32>) outs(%5 : tensor<4x24xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = arith.maximumf %x0, %acc : f32 linalg.yield %y : f32 } -> tensor<4x24xf32>
+  %7 = linalg.generic {indexing_maps = [#hij_hij, #hij_hi, #hij_hij], iterator_types = #ppp} ins(%both, %6 : tensor<4x24x40xf32>, tensor<4x24xf32>) outs(%1 : tensor<4x24x40xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %y = arith.subf %x0, %x1 : f32 linalg.yield %y : f32 } -> tensor<4x24x40xf32>
+  %8 = linalg.generic {indexing_maps = [#hij_hij, #hij_hij], iterator_types = #ppp} ins(%7 : tensor<4x24x40xf32>) outs(%1 : tensor<4x24x40xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = math.exp %x0 : f32 linalg.yield %y : f32 } -> tensor<4x24x40xf32>
+  %9 = linalg.fill ins(%k0 : f32) outs(%4 : tensor<4x24xf32>) -> tensor<4x24xf32>
+  %10 = linalg.generic {indexing_maps = [#hij_hij, #hij_hi], iterator_types = #ppr} ins(%8 : tensor<4x24x40xf32>) outs(%9 : tensor<4x24xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = arith.addf %x0, %acc : f32 linalg.yield %y : f32 } -> tensor<4x24xf32>
+  %11 = linalg.generic {indexing_maps = [#hij_hij, #hij_hi, #hij_hij], iterator_types = #ppp} ins(%8, %10 : tensor<4x24x40xf32>, tensor<4x24xf32>) outs(%1 : tensor<4x24x40xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %y = arith.divf %x0, %x1 : f32 linalg.yield %y : f32 } -> tensor<4x24x40xf32>
+  %12 = tensor.empty() : tensor<4x24x16xf32>
+  %13 = linalg.fill ins(%k0 : f32) outs(%12 : tensor<4x24x16xf32>) -> tensor<4x24x16xf32>
+  %14 = linalg.generic {indexing_maps = [#hidj_hij, #hidj_hjd, #hidj_hid], iterator_types = #pppr} ins(%11, %v : tensor<4x24x40xf32>, tensor<4x40x16xf32>) outs(%13 : tensor<4x24x16xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %p = arith.mulf %x0, %x1 : f32 %y = arith.addf %acc, %p : f32 linalg.yield %y : f32 } -> tensor<4x24x16xf32>
+  return %14 : tensor<4x24x16xf32>
+}
 }

@@ -134,3 +134,25 @@ func.func private @TooLong(%x: tensor<4x1000xf32>, %s: tensor<4xf32>, %o: tensor
   return %t, %r : tensor<4xf32>, tensor<4x1000xf32>
 }
 }
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", {sm = 80, subgroup = 32, max_threads = 1024, shared_memory = 166912, registers = 255, access_bytes = 16, index_bits = 32}>} {
+func.func private @Repeated(%x: tensor<1000x64xf32>, %y: tensor<1000xf32>, %s: tensor<64xf32>, %o: tensor<1000x64xf32>) -> (tensor<64xf32>, tensor<1000x64xf32>) attributes {tilewright.kernel} {
+  // expected-error @+1 {{'promote' names operand 1, which lacks a loop of which a block has several elements}}
+  %t = linalg.generic {indexing_maps = [affine_map<(n, m) -> (n, m)>, affine_map<(n, m) -> (n)>, affine_map<(n, m) -> (m)>], iterator_types = ["reduction", "parallel"]} ins(%x, %y : tensor<1000x64xf32>, tensor<1000xf32>) outs(%s : tensor<64xf32>)
+      attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = reduction, block = [64, 16], warps = [2, 1], promote = [1]>} {
+  ^bb0(%in: f32, %row: f32, %acc: f32):
+    %a = arith.addf %in, %row : f32
+    %b = arith.addf %a, %acc : f32
+    linalg.yield %b : f32
+  } -> tensor<64xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(n, m) -> (n, m)>, affine_map<(n, m) -> (n)>, affine_map<(n, m) -> (m)>, affine_map<(n, m) -> (n, m)>], iterator_types = ["parallel", "parallel"]} ins(%x, %y, %t : tensor<1000x64xf32>, tensor<1000xf32>, tensor<64xf32>) outs(%o : tensor<1000x64xf32>) {
+  ^bb0(%in: f32, %row: f32, %sum: f32, %out: f32):
+    %a = arith.addf %in, %row : f32
+    %b = arith.divf %a, %sum : f32
+    linalg.yield %b : f32
+  } -> tensor<1000x64xf32>
+  return %t, %r : tensor<64xf32>, tensor<1000x64xf32>
+}
+}

@@ -164,6 +164,11 @@ static Refusal whyNotKept(const KernelInfo &info, LoweringConfigAttr config, OpO
   if (walked.size() > 1)
     return refuse(Refused::Neighbours, ", of which a block walks along " +
                                            std::to_string(walked.size()) + " loops; it can be one");
+  // A read that repeats what it reads is no copy of a step.
+  for (unsigned number : info.getClasses(info.getRoot()))
+    if (!llvm::is_contained(classes, number) && stepOf(info, config, number) != 1)
+      return refuse(Refused::Layout,
+                    ", which lacks a loop of which a block has several elements");
   const LoopClass &along = info.classes[walked.front()];
   if (ShapedType::isDynamic(along.most))
     return refuse(Refused::DynamicExtents,

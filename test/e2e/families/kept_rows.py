@@ -62,6 +62,19 @@ def columns(label, dims, pinned, dynamic=False, more=()):
     return f
 
 
+def columns_beside(label, dims, dynamic=False, more=()):
+    """The same with a number added for each row of memory, which a block would read for several columns at once."""
+    f = Function("kept_columns_beside", I8.name, label, dims, dynamic, known="n")
+    x, y = f.arg(I8, "nm"), f.arg(I8, "n")
+    wide = "%a = arith.extsi {0} : i8 to i32\n%b = arith.extsi {1} : i8 to i32\n%s = arith.addi %a, %b : i32\n"
+    total = f.generic("nm", [x, y], f.zeros(I32, "m"), line(wide + "%t = arith.addi %s, {2} : i32"), reduce="n")
+    f.ret(f.generic("nm", [x, y, total], f.empty(I32, "nm"), line(wide + "%t = arith.subi %s, {2} : i32")))
+    for sizes in ({}, *more):
+        f.case("x".join(map(str, {**dims, **sizes}.values())), sizes, integers(-100, 100), EXACT,
+               lambda x, y: x + y[:, None] - (x + y[:, None]).sum(axis=0)[None, :])
+    return f
+
+
 def functions():
     empty = [{"m": 1}, {"m": 0}, {"m": 7}]
     how = {"how": "kept"}
@@ -99,3 +112,4 @@ def functions():
     yield beside(F16, "any", {"m": 2, "n": 640}, True, more=[{"n": 0}, {"m": 2, "n": 8200}, {"m": 1, "n": 30000}, {"m": 1, "n": 50000}])
     yield beside(I8, "any", {"m": 2, "n": 640}, True, more=[{"m": 1, "n": 30000}])
     yield beside(I8, "default", {"m": 2, "n": 20000})
+    yield columns_beside("default", {"n": 40000, "m": 3}, True, more=[{"m": 1}])

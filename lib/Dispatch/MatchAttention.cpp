@@ -97,6 +97,31 @@ bool AttentionRaiser::isGathered(Value weights) {
   return isGathered && weight->is("arith.divf") && weight->operands[0]->is("math.exp");
 }
 
+/// What `expression` chooses where it is not `special`, in place of which it has a finite number,
+/// not 0 if it is divided by: `x == special ? number : x`.
+static const Expression *withoutGuard(const Expression *expression, double special) {
+  if (!expression->is("arith.select"))
+    return expression;
+  auto compare = expression->operands[0]->kind == Expression::Scalar
+                     ? dyn_cast<arith::CmpFOp>(expression->operands[0]->op)
+                     : arith::CmpFOp();
+  arith::CmpFPredicate predicate =
+      compare ? compare.getPredicate() : arith::CmpFPredicate::AlwaysFalse;
+  bool isEqual = predicate == arith::CmpFPredicate::OEQ ||
+                 predicate == arith::CmpFPredicate::UEQ;
+  if (!isEqual && predicate != arith::CmpFPredicate::UNE &&
+      predicate != arith::CmpFPredicate::ONE)
+    return expression;
+  auto number = expression->operands[isEqual ? 1 : 2]->getConstant();
+  const Expression *other = expression->operands[isEqual ? 2 : 1];
+  ArrayRef<const Expression *> compared = expression->operands[0]->operands;
+  for (unsigned side : {0, 1})
+    if (compared[side] == other && compared[1 - side]->getConstant() == special && number &&
+        std::isfinite(*number) && *number != special)
+      return other;
+  return expression;
+}
+
 bool AttentionRaiser::matchSoftmax(OpOperand &weights) {
   weightsAt = coordinatesOf(second, weights, order);
   const Expression *weight =
@@ -125,14 +150,15 @@ bool AttentionRaiser::matchSoftmax(OpOperand &weights) {
     return false;
   const Expression *difference = part->operands[0];
   shifted = difference->operands[0];
-  largest = difference->operands[1];
-  total = sum;
+  largest = withoutGuard(difference->operands[1], -INFINITY);
+  total = withoutGuard(sum, 0);
+  givesZeros = guard || (largest != difference->operands[1] && total != sum);
   double start = 0;
   if (!matchReduction(*largest, "arith.maximumf", "arith.maxnumf", *shifted,
                       start) ||
       (start > -1e30 && !hidesKeys(start, shifted->type)))
     return false; // what takes the larger number begins with NaN, too
-  return matchReduction(*sum, "arith.addf", "", *part, start) && start == 0;
+  return matchReduction(*total, "arith.addf", "", *part, start) && start == 0;
 }
 
 /// Weights may be zeros where a query sees no key, as those of the op are: where the largest

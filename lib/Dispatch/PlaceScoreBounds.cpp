@@ -99,6 +99,16 @@ bool ScoreMask::addsNoMask(const Expression &term) const {
   });
 }
 
+/// Whether the scores of a query may all be -inf: what is added may be anything.
+bool ScoreMask::mayHideAll(unsigned query, const Sizes &sizes) const {
+  auto isInfinite = [](const Condition &condition) { return std::isinf(condition.hidden); };
+  return llvm::any_of(conditions, isInfinite) ||
+         llvm::any_of(terms, [&](const Expression *term) { return !addsNoMask(*term); }) ||
+         (!seeKeys(query, sizes) && llvm::any_of(bounds, [&](const Bound &bound) {
+           return isInfinite(bound.condition);
+         }));
+}
+
 /// Comparisons that hide by a finite number hide as -inf does where each query sees a key and
 /// nothing else hides any; else they are conditions and terms like others.
 void ScoreMask::takeFiniteBounds(unsigned query, const Sizes &sizes) {

@@ -189,6 +189,8 @@ AttentionOp AttentionRaiser::createOp(OpBuilder &b, ArrayRef<Value> operands,
                            ", where the text rounds them to " + spell(rounded));
   if (!mask.note.empty())
     addExplanation(op, mask.note);
+  if (mask.mayHideAll && !givesZeros)
+    addExplanation(op, "a query that sees no key gets zeros, where the text gives NaN");
   return op;
 }
 

@@ -77,6 +77,7 @@ private:
   const ElementExpression *largest = nullptr, *total = nullptr;
   const ElementExpression *added = nullptr; // what is added to the scores, last
   const ElementExpression *guard = nullptr; // where it is true, weights are zeros
+  bool givesZeros = false; // where a query sees no key, the text gives zeros
   double scale = 1, softcap = 0;
   mlir::Type rounded; // what the text rounds scores to
   mlir::Type element; // of the values

@@ -25,6 +25,7 @@ void ScoreMask::keep(const Bound &bound) {
 
 Refusal ScoreMask::resolve(OpBuilder &b, Location loc, unsigned query, Type queryType,
                            FloatType scoreType, const Sizes &sizes, Result &result) {
+  bool mayHide = mayHideAll(query, sizes);
   takeFiniteBounds(query, sizes);
   if (!place(query, sizes, result)) {
     result = {};
@@ -34,6 +35,7 @@ Refusal ScoreMask::resolve(OpBuilder &b, Location loc, unsigned query, Type quer
         keep(bound);
     }
   }
+  result.mayHideAll = mayHide;
   // That diagonal would end at the length.
   if (!result.isBottomRight)
     takeLengths(b, query, sizes, result);

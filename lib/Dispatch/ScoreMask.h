@@ -41,6 +41,7 @@ public:
     int64_t before = -1, behind = -1; // window, -1: no limit
     mlir::Value mask, lengths;
     Coordinates maskAt, lengthsAt; // atoms
+    bool mayHideAll = false; // keys of a query, by -inf
     std::string note; // for --explain
   };
   /// Which values are the numbers of keys and of queries, and the size of an atom.
@@ -77,6 +78,7 @@ private:
   void takeFiniteBounds(unsigned query, const Sizes &sizes);
   bool seeKeys(unsigned query, const Sizes &sizes) const;
   bool addsNoMask(const ElementExpression &term) const;
+  bool mayHideAll(unsigned query, const Sizes &sizes) const;
   bool place(unsigned query, const Sizes &sizes, Result &result) const;
   bool placeByLength(mlir::OpBuilder &b, mlir::Location loc, unsigned query, const Sizes &sizes,
                      Result &result) const;

@@ -18,6 +18,7 @@
 // CHECK: @onnx_softcap({{.*}}): 1 kernel{{$}}
 // CHECK: @bert_padding({{.*}}): 1 kernel{{$}}
 // CHECK: @torch_safe({{.*}}): 1 kernel{{$}}
+// CHECK: @guarded_sums({{.*}}): 1 kernel{{$}}
 // CHECK: @torch_f16({{.*}}): 1 kernel{{$}}
 // CHECK: @torch_bf16({{.*}}): 1 kernel{{$}}
 // CHECK: @torch_masked_fill({{.*}}): 1 kernel{{$}}
@@ -44,6 +45,7 @@
 // CHECK-NEXT: scores are f32, where the text rounds them to f16
 // CHECK: onnx_boolean_attention_0: 1 op
 // CHECK: found in linalg: contraction, softmax and contraction are one attention
+// CHECK-NOT: sees no key
 // CHECK: onnx_window_attention_0: 1 op
 // CHECK: found in linalg: contraction, softmax and contraction are one attention
 // CHECK: onnx_past_attention_0: 1 op
@@ -56,10 +58,15 @@
 // CHECK-NEXT: scores are computed in front of it, too: something else reads them
 // CHECK: onnx_softcap_attention_0: 1 op
 // CHECK: found in linalg: contraction, softmax and contraction are one attention
+// CHECK-NEXT: a query that sees no key gets zeros, where the text gives NaN
 // CHECK: bert_padding_attention_0: 2 ops in one kernel
 // CHECK: found in linalg: contraction, softmax and contraction are one attention
 // CHECK: torch_safe_attention_0: 1 op
 // CHECK: found in linalg: contraction, softmax and contraction are one attention
+// CHECK-NOT: sees no key
+// CHECK: guarded_sums_attention_0: 1 op
+// CHECK: found in linalg: contraction, softmax and contraction are one attention
+// CHECK-NOT: sees no key
 // CHECK: torch_f16_attention_0: 1 op
 // CHECK: found in linalg: contraction, softmax and contraction are one attention
 // CHECK-NEXT: scores are f32, where the text rounds them to f16

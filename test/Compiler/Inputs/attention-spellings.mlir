@@ -1195,6 +1195,57 @@ func.func @torch_safe(%q: tensor<2x4x24x16xf32>, %k: tensor<2x4x40x16xf32>, %v: 
   return %35 : tensor<2x4x24x16xf32>
 }
 
+// The maximum and the sum of a row without keys are others: its weights are zeros.
+func.func @guarded_sums(%q: tensor<2x4x24x16xf32>, %k: tensor<2x4x40x16xf32>, %v: tensor<2x4x40x16xf32>, %m: tensor<24x40xi1>) -> tensor<2x4x24x16xf32> {
+  %k0 = arith.constant 0.5 : f32
+  %k1 = arith.constant 0.0 : f32
+  %k2 = arith.constant 0xFF800000 : f32
+  %k5 = arith.constant 1.0 : f32
+  %1 = tensor.empty() : tensor<2x4x24x16xf32>
+  %2 = linalg.generic {indexing_maps = [#bhid_bhid, #bhid_bhid], iterator_types = #pppp} ins(%q : tensor<2x4x24x16xf32>) outs(%1 : tensor<2x4x24x16xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = arith.mulf %x0, %k0 : f32 linalg.yield %y : f32 } -> tensor<2x4x24x16xf32>
+  %3 = tensor.empty() : tensor<2x4x16x40xf32>
+  %4 = linalg.transpose ins(%k : tensor<2x4x40x16xf32>) outs(%3 : tensor<2x4x16x40xf32>) permutation = [0, 1, 3, 2]
+  %5 = linalg.generic {indexing_maps = [#bhdj_bhdj, #bhdj_bhdj], iterator_types = #pppp} ins(%4 : tensor<2x4x16x40xf32>) outs(%3 : tensor<2x4x16x40xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = arith.mulf %x0, %k0 : f32 linalg.yield %y : f32 } -> tensor<2x4x16x40xf32>
+  %6 = tensor.collapse_shape %2 [[0, 1], [2], [3]] : tensor<2x4x24x16xf32> into tensor<8x24x16xf32>
+  %7 = tensor.collapse_shape %5 [[0, 1], [2], [3]] : tensor<2x4x16x40xf32> into tensor<8x16x40xf32>
+  %8 = tensor.empty() : tensor<8x24x40xf32>
+  %9 = linalg.fill ins(%k1 : f32) outs(%8 : tensor<8x24x40xf32>) -> tensor<8x24x40xf32>
+  %10 = linalg.batch_matmul ins(%6, %7 : tensor<8x24x16xf32>, tensor<8x16x40xf32>) outs(%9 : tensor<8x24x40xf32>) -> tensor<8x24x40xf32>
+  %11 = tensor.expand_shape %10 [[0, 1], [2], [3]] output_shape [2, 4, 24, 40] : tensor<8x24x40xf32> into tensor<2x4x24x40xf32>
+  %12 = tensor.empty() : tensor<24x40xf32>
+  %13 = linalg.generic {indexing_maps = [#ij_ij, #ij_ij], iterator_types = #pp} ins(%m : tensor<24x40xi1>) outs(%12 : tensor<24x40xf32>) {
+    ^bb0(%x0: i1, %acc: f32): %y = arith.select %x0, %k1, %k2 : f32 linalg.yield %y : f32 } -> tensor<24x40xf32>
+  %14 = tensor.empty() : tensor<2x4x24x40xf32>
+  %15 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_ij, #bhij_bhij], iterator_types = #pppp} ins(%11, %13 : tensor<2x4x24x40xf32>, tensor<24x40xf32>) outs(%14 : tensor<2x4x24x40xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %y = arith.addf %x0, %x1 : f32 linalg.yield %y : f32 } -> tensor<2x4x24x40xf32>
+  %16 = tensor.empty() : tensor<2x4x24xf32>
+  %17 = linalg.fill ins(%k2 : f32) outs(%16 : tensor<2x4x24xf32>) -> tensor<2x4x24xf32>
+  %18 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bhi], iterator_types = #pppr} ins(%15 : tensor<2x4x24x40xf32>) outs(%17 : tensor<2x4x24xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = arith.maximumf %x0, %acc : f32 linalg.yield %y : f32 } -> tensor<2x4x24xf32>
+  %24 = linalg.generic {indexing_maps = [#bhi_bhi, #bhi_bhi], iterator_types = #ppp} ins(%18 : tensor<2x4x24xf32>) outs(%16 : tensor<2x4x24xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %c = arith.cmpf oeq, %x0, %k2 : f32 %y = arith.select %c, %k1, %x0 : f32 linalg.yield %y : f32 } -> tensor<2x4x24xf32>
+  %19 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bhi, #bhij_bhij], iterator_types = #pppp} ins(%15, %24 : tensor<2x4x24x40xf32>, tensor<2x4x24xf32>) outs(%14 : tensor<2x4x24x40xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %y = arith.subf %x0, %x1 : f32 linalg.yield %y : f32 } -> tensor<2x4x24x40xf32>
+  %20 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bhij], iterator_types = #pppp} ins(%19 : tensor<2x4x24x40xf32>) outs(%14 : tensor<2x4x24x40xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = math.exp %x0 : f32 linalg.yield %y : f32 } -> tensor<2x4x24x40xf32>
+  %21 = linalg.fill ins(%k1 : f32) outs(%16 : tensor<2x4x24xf32>) -> tensor<2x4x24xf32>
+  %22 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bhi], iterator_types = #pppr} ins(%20 : tensor<2x4x24x40xf32>) outs(%21 : tensor<2x4x24xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = arith.addf %x0, %acc : f32 linalg.yield %y : f32 } -> tensor<2x4x24xf32>
+  %25 = linalg.generic {indexing_maps = [#bhi_bhi, #bhi_bhi], iterator_types = #ppp} ins(%22 : tensor<2x4x24xf32>) outs(%16 : tensor<2x4x24xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %c = arith.cmpf une, %x0, %k1 : f32 %y = arith.select %c, %x0, %k5 : f32 linalg.yield %y : f32 } -> tensor<2x4x24xf32>
+  %23 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bhi, #bhij_bhij], iterator_types = #pppp} ins(%20, %25 : tensor<2x4x24x40xf32>, tensor<2x4x24xf32>) outs(%14 : tensor<2x4x24x40xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %y = arith.divf %x0, %x1 : f32 linalg.yield %y : f32 } -> tensor<2x4x24x40xf32>
+  %30 = tensor.collapse_shape %23 [[0, 1], [2], [3]] : tensor<2x4x24x40xf32> into tensor<8x24x40xf32>
+  %31 = tensor.collapse_shape %v [[0, 1], [2], [3]] : tensor<2x4x40x16xf32> into tensor<8x40x16xf32>
+  %32 = tensor.empty() : tensor<8x24x16xf32>
+  %33 = linalg.fill ins(%k1 : f32) outs(%32 : tensor<8x24x16xf32>) -> tensor<8x24x16xf32>
+  %34 = linalg.batch_matmul ins(%30, %31 : tensor<8x24x40xf32>, tensor<8x40x16xf32>) outs(%33 : tensor<8x24x16xf32>) -> tensor<8x24x16xf32>
+  %35 = tensor.expand_shape %34 [[0, 1], [2], [3]] output_shape [2, 4, 24, 16] : tensor<8x24x16xf32> into tensor<2x4x24x16xf32>
+  return %35 : tensor<2x4x24x16xf32>
+}
+
 // softmax(q @ k.T / sqrt(d)) @ v in f16: each step is rounded.
 func.func @torch_f16(%q: tensor<2x4x24x16xf16>, %k: tensor<2x4x40x16xf16>, %v: tensor<2x4x40x16xf16>) -> tensor<2x4x24x16xf16> {
   %k0 = arith.constant 0.0 : f32

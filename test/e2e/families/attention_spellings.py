@@ -81,6 +81,7 @@ REFERENCES = {
     "gpt2_causal": lambda q, k, v: plain(q, k, v, causal="top_left"),
     "onnx_boolean": lambda q, k, v, m: plain(q, k, v, m != 0),
     "torch_safe": lambda q, k, v, m: plain(q, k, v, m != 0),
+    "guarded_sums": lambda q, k, v, m: plain(q, k, v, m != 0),
     "onnx_window": lambda q, k, v: plain(q, k, v, causal="top_left", window=(5, 0)),
     "jax_window": lambda q, k, v: plain(q, k, v, causal="top_left", window=(5, 0)),
     "onnx_lengths": lambda q, k, v, n: plain(q, k, v, up_to(n, q.shape[-2], k.shape[-2])),

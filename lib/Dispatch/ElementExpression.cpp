@@ -102,12 +102,24 @@ bool ElementExpressions::split(unsigned coordinate, ArrayRef<Extent> given,
       if (!ShapedType::isDynamic(wanted) && !ShapedType::isDynamic(size) && size != wanted)
         return false;
     } else if (ShapedType::isDynamic(sizes[part].getStatic())) {
-      if (!left.empty() && extentOf(left.back()) == sizes[part])
+      Extent whole = left.empty() ? Extent::unknown() : extentOf(left.back());
+      const Extent &wanted = sizes[part];
+      if (whole == wanted) {
         own.push_back(left.pop_back_val());
-      else if (isOutermost)
+      } else if (isOutermost) {
         std::swap(own, left);
-      else
+      } else if (whole.root && whole.root == wanted.root && whole.dim == wanted.dim &&
+                 wanted.factor > 0 && whole.factor % wanted.factor == 0 &&
+                 !places[left.back()].isWhole) {
+        // A known number of times a size that is not.
+        unsigned outer = addCoordinate({whole.factor / wanted.factor, {}, -1}),
+                 inner = addCoordinate(wanted);
+        places[left.back()].parts = {outer, inner};
+        left.back() = outer;
+        own.push_back(inner);
+      } else {
         return false;
+      }
     } else {
       for (int64_t need = sizes[part].getStatic(); need > 1;) {
         if (left.empty())

@@ -230,7 +230,11 @@ static LogicalResult checkMap(AttentionOp op, unsigned number, StringRef name,
                             << ", is no projected permutation of the " << op.getNumLoops()
                             << " loops"
                             << (op.getTable() ? ", with pages by 'j floordiv n' and 'j mod n'"
-                                              : "");
+                                              : "")
+                            << (llvm::any_of(map.getResults(), llvm::IsaPred<AffineConstantExpr>)
+                                    ? "; leave out dims of one (tensor.collapse_shape), those of "
+                                      "pages of one key, too"
+                                    : "");
   for (unsigned loop : needed)
     if (!map.isFunctionOfDim(loop))
       return op.emitOpError() << "the map of its " << name << " lacks loop " << loop
@@ -330,9 +334,12 @@ static LogicalResult checkTypes(AttentionOp op) {
                               << typeOf(numbers).getElementType()
                               << "; they are of i32 or i64";
   Type out = typeOf(op.getOutputs()[0]).getElementType(), score = op.getScoreType();
-  if (out != query && out != score)
-    return op.emitOpError() << "gives " << out << "; it may give " << query << " or "
-                            << score;
+  if (out != query && out != score) {
+    InFlightDiagnostic error = op.emitOpError() << "gives " << out << "; it may give " << query;
+    if (score != query)
+      error << " or " << score;
+    return error;
+  }
   if (op.hasLogSumExp() && typeOf(op.getOutputs()[1]).getElementType() != score)
     return op.emitOpError() << "gives log-sum-exps of "
                             << typeOf(op.getOutputs()[1]).getElementType()
@@ -385,7 +392,7 @@ LogicalResult AttentionOp::verify() {
                        "or -1 for no limit");
   int64_t depth = getLoopExtents()[getDepthLoop()];
   if (!getScale() && (ShapedType::isDynamic(depth) || depth == 0))
-    return emitOpError("needs 'scale' where the depth is not known");
+    return emitOpError("needs 'scale' where the depth is not known, or zero");
   if (!std::isfinite(getScaleValue()))
     return emitOpError("'scale' is a finite number");
   if (!std::isfinite(getSoftcapValue()) || getSoftcapValue() < 0)

@@ -69,7 +69,7 @@ func.func @causal(%q: tensor<4x8xf16>, %o: tensor<4x8xf16>) -> tensor<4x8xf16> {
 #v = affine_map<(i, j, d, e) -> (j, e)>
 #o = affine_map<(i, j, d, e) -> (i, e)>
 func.func @scale(%q: tensor<4x?xf16>, %v: tensor<4x8xf16>, %o: tensor<4x8xf16>) -> tensor<4x8xf16> {
-  // expected-error @below {{needs 'scale' where the depth is not known}}
+  // expected-error @below {{needs 'scale' where the depth is not known, or zero}}
   %r = tilewright.attention ins(%q, %q, %v : tensor<4x?xf16>, tensor<4x?xf16>, tensor<4x8xf16>)
       outs(%o : tensor<4x8xf16>) {indexing_maps = [#q, #k, #v, #o]} -> tensor<4x8xf16>
   return %r : tensor<4x8xf16>
@@ -160,6 +160,34 @@ func.func @no_rows(%q: tensor<2x4x8xf16>, %k: tensor<9x16x8xf16>, %v: tensor<9x1
   // expected-error @below {{the map of its key, affine_map<(d0, d1, d2, d3, d4) -> (d2 floordiv 16, d0, d3)>, is no projected permutation of the 5 loops, with pages by 'j floordiv n' and 'j mod n'}}
   %r = tilewright.attention ins(%q, %k, %v : tensor<2x4x8xf16>, tensor<9x16x8xf16>, tensor<9x16x8xf16>)
       table(%t : tensor<2x3xi32>) lengths(%n : tensor<2xi32>) outs(%o : tensor<2x4x8xf16>) {indexing_maps = [#q, affine_map<(b, i, j, d, e) -> (j floordiv 16, b, d)>, #v, #t, #n, #o]} -> tensor<2x4x8xf16>
+  return %r : tensor<2x4x8xf16>
+}
+
+// -----
+
+#q = affine_map<(b, i, j, d, e) -> (b, i, d)>
+#k = affine_map<(b, i, j, d, e) -> (j floordiv 1, j mod 1, d)>
+#v = affine_map<(b, i, j, d, e) -> (j floordiv 1, j mod 1, e)>
+#t = affine_map<(b, i, j, d, e) -> (b, j floordiv 1)>
+#n = affine_map<(b, i, j, d, e) -> (b)>
+#o = affine_map<(b, i, j, d, e) -> (b, i, e)>
+func.func @pages_of_one(%q: tensor<2x4x8xf16>, %k: tensor<9x1x8xf16>, %v: tensor<9x1x8xf16>, %t: tensor<2x3xi32>, %n: tensor<2xi32>, %o: tensor<2x4x8xf16>) -> tensor<2x4x8xf16> {
+  // expected-error @below {{the map of its key, affine_map<(d0, d1, d2, d3, d4) -> (d2, 0, d3)>, is no projected permutation of the 5 loops, with pages by 'j floordiv n' and 'j mod n'; leave out dims of one (tensor.collapse_shape), those of pages of one key, too}}
+  %r = tilewright.attention ins(%q, %k, %v : tensor<2x4x8xf16>, tensor<9x1x8xf16>, tensor<9x1x8xf16>)
+      table(%t : tensor<2x3xi32>) lengths(%n : tensor<2xi32>) outs(%o : tensor<2x4x8xf16>) {indexing_maps = [#q, affine_map<(b, i, j, d, e) -> (j floordiv 1, j mod 1, d)>, #v, #t, #n, #o]} -> tensor<2x4x8xf16>
+  return %r : tensor<2x4x8xf16>
+}
+
+// -----
+
+#q = affine_map<(b, i, j, d, e) -> (b, i, d)>
+#k = affine_map<(b, i, j, d, e) -> (b, j, d)>
+#v = affine_map<(b, i, j, d, e) -> (b, j, e)>
+#o = affine_map<(b, i, j, d, e) -> (b, i, e)>
+func.func @narrow_result(%q: tensor<2x4x8xf32>, %k: tensor<2x6x8xf32>, %v: tensor<2x6x8xf32>, %o: tensor<2x4x8xf16>) -> tensor<2x4x8xf16> {
+  // expected-error @below {{gives 'f16'; it may give 'f32'}}
+  %r = tilewright.attention ins(%q, %k, %v : tensor<2x4x8xf32>, tensor<2x6x8xf32>, tensor<2x6x8xf32>) outs(%o : tensor<2x4x8xf16>)
+      {indexing_maps = [#q, #k, #v, #o]} -> tensor<2x4x8xf16>
   return %r : tensor<2x4x8xf16>
 }
 

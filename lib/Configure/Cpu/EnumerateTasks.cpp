@@ -13,6 +13,7 @@
 #include "EnumerateCpu.h"
 #include "tilewright/Dialect/Divisibility.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -114,6 +115,19 @@ static bool writesSummedRows(const KernelInfo &info) {
          });
 }
 
+/// Whether `op` sums up squares of distances, as a variance does: rows are read once for it and
+/// for the mean (tilewright-fuse-row-loops).
+static bool sumsSquaredDistances(linalg::LinalgOp op) {
+  auto sum = op.getBlock()->getTerminator()->getOperand(0).getDefiningOp<arith::AddFOp>();
+  if (!sum)
+    return false;
+  return llvm::any_of(sum->getOperands(), [](Value value) {
+    auto square = value.getDefiningOp<arith::MulFOp>();
+    return square && square.getLhs() == square.getRhs() &&
+           square.getLhs().getDefiningOp<arith::SubFOp>();
+  });
+}
+
 /// How rows that are summed up and written are computed.
 namespace {
 struct SummedRows {
@@ -132,7 +146,7 @@ static SummedRows summedRows(const KernelInfo &info, TargetAttr target) {
     return !op.getBlock()->getOps<mlir::math::ExpOp>().empty();
   });
   bool once = llvm::count_if(info.ops, [](linalg::LinalgOp op) {
-                return op.getNumReductionLoops() > 0;
+                return op.getNumReductionLoops() > 0 && !sumsSquaredDistances(op);
               }) == 1;
   // Two loops of normalisations in one need more registers than AVX2 has.
   constexpr int64_t kManyRegisters = 32;

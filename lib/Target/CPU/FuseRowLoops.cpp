@@ -9,8 +9,11 @@
 //   ->
 //   %s = scf.for %i … { %v = read %x[%i]; %w = read %y[%i]; %a = addf %v, %w
 //                       write %a to %h[%i]; sum up %a }
+//
+// A second loop that sums up squares of distances to the first one's mean does without that mean
+// (RunningMean.cpp). Rows of several dims have nests of loops in the place of both.
 
-#include "RowLoops.h"
+#include "RunningMean.h"
 
 #include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Target/CPU/Passes.h"
@@ -27,22 +30,39 @@ using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::cpu;
 
-/// Whether `second` writes nothing, reads inputs alone, and knows all that it needs in front of
-/// `first`.
-static bool isIndependent(scf::ForOp first, scf::ForOp second, ArrayAttr access) {
+/// Whether `op` of `second`, or below it, writes nothing, reads inputs alone, and needs nothing
+/// that is computed from `first` on but what the others of `second` do.
+static bool isIndependent(Operation *op, scf::ForOp first, scf::ForOp second, ArrayAttr access) {
   DominanceInfo dominance;
   auto isKnown = [&](Value value) {
-    Operation *op = value.getDefiningOp();
-    return second->isProperAncestor(value.getParentBlock()->getParentOp()) ||
-           value.getParentBlock() == second.getBody() ||
-           (op ? dominance.properlyDominates(op, first) : true);
+    Operation *definition = value.getDefiningOp();
+    return second->isAncestor(value.getParentBlock()->getParentOp()) || !definition ||
+           dominance.properlyDominates(definition, first);
   };
-  if (!llvm::all_of(second->getOperands(), isKnown))
-    return false;
-  return llvm::all_of(*second.getBody(), [&](Operation &op) {
-    return op.getNumRegions() == 0 && llvm::all_of(op.getOperands(), isKnown) &&
-           (isMemoryEffectFree(&op) || isReadOfInput(&op, access));
-  });
+  return llvm::all_of(op->getOperands(), isKnown) &&
+         (isa<scf::ForOp>(op) || (op->getNumRegions() == 0 && isMemoryEffectFree(op)) ||
+          isReadOfInput(op, access));
+}
+
+/// The same of all ops of `second`.
+static bool isIndependent(scf::ForOp first, scf::ForOp second, ArrayAttr access) {
+  return !second
+              .walk([&](Operation *op) {
+                return isIndependent(op, first, second, access) ? WalkResult::advance()
+                                                                : WalkResult::interrupt();
+              })
+              .wasInterrupted();
+}
+
+/// Whether nests of loops, innermost first, have nothing in front of the loops in them.
+static bool areSimple(const LoopPairs &pairs) {
+  for (auto [inner, outer] : llvm::zip(pairs, llvm::drop_begin(pairs))) {
+    auto [first, second] = outer;
+    if (!llvm::hasSingleElement(first.getOps<scf::ForOp>()) ||
+        &second.getBody()->front() != inner.second)
+      return false;
+  }
+  return true;
 }
 
 static bool shareReads(scf::ForOp first, scf::ForOp second, ArrayAttr access) {
@@ -56,7 +76,7 @@ static bool shareReads(scf::ForOp first, scf::ForOp second, ArrayAttr access) {
 
 /// Of equal ops in the body of `loop` the first; `op` is a copy that may go.
 static Operation *findEqual(scf::ForOp loop, Operation *op, ArrayAttr access) {
-  if (!isMemoryEffectFree(op) && !isReadOfInput(op, access))
+  if (op->getNumRegions() || (!isMemoryEffectFree(op) && !isReadOfInput(op, access)))
     return op;
   for (Operation &other : *loop.getBody()) {
     if (&other == op)
@@ -102,6 +122,27 @@ static scf::ForOp fuse(scf::ForOp first, scf::ForOp second, ArrayAttr access) {
   return loop;
 }
 
+/// Both nests, in the place of the first. Returns the innermost loop.
+static scf::ForOp fuseNests(scf::ForOp first, scf::ForOp second, ArrayAttr access) {
+  scf::ForOp loop = fuse(first, second, access);
+  SmallVector<scf::ForOp> inner(loop.getOps<scf::ForOp>());
+  return inner.empty() ? loop : fuseNests(inner[0], inner[1], access);
+}
+
+/// Likewise, where the second nest waits for the first only for a mean that it does without.
+static scf::ForOp fuseAroundMean(const LoopPairs &pairs, ArrayAttr access) {
+  scf::ForOp first = pairs.back().first, second = pairs.back().second;
+  std::optional<SquaredDistances> sum =
+      matchSquaredDistances(pairs.front().second, pairs.size());
+  if (!sum || !llvm::all_of(opsFor(*sum, sum->x), [&](Operation *op) {
+        return isIndependent(op, first, second, access);
+      }))
+    return {};
+  scf::ForOp loop = fuseNests(first, takeRunningMean(*sum), access);
+  takeSumsFromMean(loop, sum->steps);
+  return loop;
+}
+
 namespace {
 struct FuseRowLoopsPass : tilewright::impl::FuseRowLoopsPassBase<FuseRowLoopsPass> {
   void runOnOperation() override {
@@ -111,15 +152,29 @@ struct FuseRowLoopsPass : tilewright::impl::FuseRowLoopsPassBase<FuseRowLoopsPas
       return;
     SmallVector<scf::ForOp> loops = innermostLoops(func);
     for (size_t i = 0; i + 1 < loops.size();) {
-      scf::ForOp first = loops[i], second = loops[i + 1];
-      if (first->getBlock() == second->getBlock() && commonSteps(first, second) &&
-          shareReads(first, second, access) && isIndependent(first, second, access)) {
-        loops[i] = fuse(first, second, access);
+      if (scf::ForOp both = fuse(func, loops[i], loops[i + 1], access)) {
+        loops[i] = both;
         loops.erase(loops.begin() + i + 1);
       } else {
         ++i;
       }
     }
+  }
+
+  /// Both nests, if they can be one: its innermost loop.
+  static scf::ForOp fuse(func::FuncOp func, scf::ForOp first, scf::ForOp second,
+                         ArrayAttr access) {
+    LoopPairs pairs = pairLoops(first, second);
+    if (!haveCommonSteps(first, second) || !areSimple(pairs) ||
+        !shareReads(first, second, access))
+      return {};
+    if (isIndependent(pairs.back().first, pairs.back().second, access))
+      return fuseNests(pairs.back().first, pairs.back().second, access);
+    scf::ForOp loop = fuseAroundMean(pairs, access);
+    if (loop)
+      addExplanation(func, "a row is read once for its mean and its variance, around a running "
+                           "mean");
+    return loop;
   }
 };
 } // namespace

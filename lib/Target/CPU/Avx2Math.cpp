@@ -36,6 +36,8 @@ using tilewright::math::MathBuilder;
 
 /// Numbers of f32 or i32 of a register.
 static constexpr int64_t kLanes = 8;
+/// A cache line of f16 or two of f32: their steps run beside each other.
+static constexpr Registers kRegisters = {kLanes, /*together=*/4};
 
 /// `table[index mod 8]` for each lane.
 static Value lookUp(OpBuilder &builder, Location loc, ArrayRef<float> table, Value index) {
@@ -147,7 +149,7 @@ struct SplitFunction : RewritePattern {
     if (!isSingle(type) || op->getOperand(0).getType() != type ||
         (type.getRank() == 1 && type.getNumElements() <= kLanes))
       return rewriter.notifyMatchFailure(op, "no vectors of several registers of f32");
-    replaceByRegisters(rewriter, op, op->getOperand(0), kLanes, [&](Value part) {
+    replaceByRegisters(rewriter, op, op->getOperand(0), {kLanes}, [&](Value part) {
       return rewriter
           .create(op->getLoc(), op->getName().getIdentifier(), part, part.getType(),
                   op->getAttrs())
@@ -156,25 +158,19 @@ struct SplitFunction : RewritePattern {
     return success();
   }
 };
+} // namespace
 
+static void populateFunctions(RewritePatternSet &patterns) {
+  patterns.add<FunctionOfRegisters<mlir::math::ExpOp>>(patterns.getContext(), kRegisters,
+                                                       expOfRegister);
+  patterns.add<SplitFunction>(patterns.getContext());
+}
+
+namespace {
 struct Avx2MathPass : tilewright::impl::Avx2MathPassBase<Avx2MathPass> {
   void runOnOperation() override {
-    func::FuncOp func = getOperation();
-    if (!isKernel(func) || func.isExternal())
-      return;
-    if (failed(chooseExtrema(func)))
-      return signalPassFailure();
-    RewritePatternSet activations(&getContext());
-    populateGeluPatterns(activations, kLanes, geluOfRegister);
-    if (failed(applyPatternsBounded(func, std::move(activations), "lower", "choice of GELU")))
-      return signalPassFailure();
-    RewritePatternSet patterns(&getContext());
-    populateExtremaCalls(patterns);
-    patterns.add<FunctionOfRegisters<mlir::math::ExpOp>>(&getContext(), kLanes, expOfRegister);
-    patterns.add<SplitFunction, WidenFunction<mlir::math::ExpOp>, WidenFunction<mlir::math::ErfOp>,
-                 WidenFunction<mlir::math::TanhOp>>(&getContext());
-    if (failed(applyPatternsBounded(func, std::move(patterns), "lower",
-                                    "choice of native functions")))
+    if (failed(computeByRegisters(getOperation(),
+                                  {kRegisters, geluOfRegister, populateFunctions})))
       signalPassFailure();
   }
 };

@@ -68,6 +68,9 @@ Value tilewright::cpu::callUnmasked(OpBuilder &builder, Location loc, StringRef 
   return callIntrinsic(builder, loc, name, a.getType(), arguments);
 }
 
+/// What waits in the processor for what comes before it is few enough, a register at a time.
+static constexpr Registers kRegisters = {kLanes};
+
 /// 2^(k / 16).
 static constexpr float kPowers[] = {1,           1.04427373f, 1.09050775f, 1.13878858f,
                                     1.18920708f, 1.24185777f, 1.29683959f, 1.3542556f,
@@ -197,28 +200,18 @@ static Value tanhOfRegister(OpBuilder &builder, Location loc, Value row) {
   return (copysign(a, x) * lookedUpSeries(tablesOf(kTanhTable), shifted, d, lookUpIn512)).value;
 }
 
+static void populateFunctions(RewritePatternSet &patterns) {
+  MLIRContext *context = patterns.getContext();
+  patterns.add<FunctionOfRegisters<mlir::math::ExpOp>>(context, kRegisters, expOfRegister);
+  patterns.add<FunctionOfRegisters<mlir::math::ErfOp>>(context, kRegisters, erfOfRegister);
+  patterns.add<FunctionOfRegisters<mlir::math::TanhOp>>(context, kRegisters, tanhOfRegister);
+  populateRoundingPatterns(patterns);
+}
+
 namespace {
 struct Avx512MathPass : tilewright::impl::Avx512MathPassBase<Avx512MathPass> {
   void runOnOperation() override {
-    func::FuncOp func = getOperation();
-    if (!isKernel(func) || func.isExternal())
-      return;
-    if (failed(chooseExtrema(func)))
-      return signalPassFailure();
-    RewritePatternSet activations(&getContext());
-    populateGeluPatterns(activations, kLanes, geluOf512);
-    if (failed(applyPatternsBounded(func, std::move(activations), "lower", "choice of GELU")))
-      return signalPassFailure();
-    RewritePatternSet patterns(&getContext());
-    populateExtremaCalls(patterns);
-    patterns.add<FunctionOfRegisters<mlir::math::ExpOp>>(&getContext(), kLanes, expOfRegister);
-    patterns.add<FunctionOfRegisters<mlir::math::ErfOp>>(&getContext(), kLanes, erfOfRegister);
-    patterns.add<FunctionOfRegisters<mlir::math::TanhOp>>(&getContext(), kLanes, tanhOfRegister);
-    patterns.add<WidenFunction<mlir::math::ExpOp>, WidenFunction<mlir::math::ErfOp>,
-                 WidenFunction<mlir::math::TanhOp>>(&getContext());
-    populateRoundingPatterns(patterns);
-    if (failed(applyPatternsBounded(func, std::move(patterns), "lower",
-                                    "choice of native functions")))
+    if (failed(computeByRegisters(getOperation(), {kRegisters, geluOf512, populateFunctions})))
       signalPassFailure();
   }
 };

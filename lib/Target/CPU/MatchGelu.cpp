@@ -122,8 +122,8 @@ static std::optional<Gelu> geluOf(Value x, Operation *f) {
 
 namespace {
 struct MatchGelu : OpRewritePattern<arith::MulFOp> {
-  MatchGelu(MLIRContext *context, int64_t lanes, GeluFunction function)
-      : OpRewritePattern(context), lanes(lanes), function(function) {}
+  MatchGelu(MLIRContext *context, Registers registers, GeluFunction function)
+      : OpRewritePattern(context), registers(registers), function(function) {}
   LogicalResult matchAndRewrite(arith::MulFOp op, PatternRewriter &rewriter) const override {
     if (!isSingle(op.getType()))
       return rewriter.notifyMatchFailure(op, "no vectors of f32");
@@ -144,17 +144,17 @@ struct MatchGelu : OpRewritePattern<arith::MulFOp> {
     std::optional<Gelu> kind = geluOf(x, f);
     if (!kind)
       return rewriter.notifyMatchFailure(op, "f is none of those of GELU");
-    replaceByRegisters(rewriter, op, x, lanes, [&](Value part) {
+    replaceByRegisters(rewriter, op, x, registers, [&](Value part) {
       return function(rewriter, op.getLoc(), part, *kind);
     });
     return success();
   }
-  int64_t lanes;
+  Registers registers;
   GeluFunction function;
 };
 } // namespace
 
-void tilewright::cpu::populateGeluPatterns(RewritePatternSet &patterns, int64_t lanes,
+void tilewright::cpu::populateGeluPatterns(RewritePatternSet &patterns, Registers registers,
                                            GeluFunction function) {
-  patterns.add<MatchGelu>(patterns.getContext(), lanes, function);
+  patterns.add<MatchGelu>(patterns.getContext(), registers, function);
 }

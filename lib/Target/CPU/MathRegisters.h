@@ -1,9 +1,9 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Functions of rows of f32, a register at a time: what tilewright-avx512-math and
-// tilewright-avx2-math share. The code generator would compute all registers of a row step by
-// step, with more numbers at hand than there are registers.
+// Functions of rows of f32 by registers: what tilewright-avx512-math and tilewright-avx2-math
+// share. The code generator would compute all registers of a row step by step, with more numbers
+// at hand than there may be registers.
 
 #ifndef TILEWRIGHT_LIB_TARGET_CPU_MATHREGISTERS_H
 #define TILEWRIGHT_LIB_TARGET_CPU_MATHREGISTERS_H
@@ -33,10 +33,17 @@ inline bool isSingle(mlir::Type type) {
 void replaceByRows(mlir::PatternRewriter &rewriter, mlir::Operation *op,
                    llvm::function_ref<mlir::Value(llvm::ArrayRef<mlir::Value>)> make);
 
-/// Replaces `op` by `make` of each register, of so many lanes, of the rows of `operand`; what
-/// fills the last register of a row is undefined.
+/// Registers of f32: their lanes, and how many of a row are computed step by step. A function's
+/// steps wait for each other, but each register more has numbers of its own at hand.
+struct Registers {
+  int64_t lanes;
+  int64_t together = 1;
+};
+
+/// Replaces `op` by `make` of each register of the rows of `operand`; what fills the last register
+/// of a row is undefined. `make` makes the same ops for all.
 void replaceByRegisters(mlir::PatternRewriter &rewriter, mlir::Operation *op, mlir::Value operand,
-                        int64_t lanes, llvm::function_ref<mlir::Value(mlir::Value)> make);
+                        Registers registers, llvm::function_ref<mlir::Value(mlir::Value)> make);
 
 /// `lookUp` of each degree's table.
 using LookUp = mlir::Value (*)(mlir::OpBuilder &, mlir::Location, llvm::ArrayRef<float> table,
@@ -57,17 +64,17 @@ llvm::SmallVector<llvm::ArrayRef<float>> tablesOf(const float (&tables)[Degrees]
 using RegisterFunction = mlir::Value (*)(mlir::OpBuilder &, mlir::Location, mlir::Value);
 
 template <typename Op> struct FunctionOfRegisters : mlir::OpRewritePattern<Op> {
-  FunctionOfRegisters(mlir::MLIRContext *context, int64_t lanes, RegisterFunction function)
-      : mlir::OpRewritePattern<Op>(context), lanes(lanes), function(function) {}
+  FunctionOfRegisters(mlir::MLIRContext *context, Registers registers, RegisterFunction function)
+      : mlir::OpRewritePattern<Op>(context), registers(registers), function(function) {}
   mlir::LogicalResult matchAndRewrite(Op op, mlir::PatternRewriter &rewriter) const override {
     if (!isSingle(op.getType()))
       return rewriter.notifyMatchFailure(op, "no vectors of f32");
-    replaceByRegisters(rewriter, op, op.getOperand(), lanes, [&](mlir::Value part) {
+    replaceByRegisters(rewriter, op, op.getOperand(), registers, [&](mlir::Value part) {
       return function(rewriter, op.getLoc(), part);
     });
     return mlir::success();
   }
-  int64_t lanes;
+  Registers registers;
   RegisterFunction function;
 };
 
@@ -91,7 +98,7 @@ enum class Gelu { ByErf, ByTanh };
 /// GELU of a register.
 using GeluFunction = mlir::Value (*)(mlir::OpBuilder &, mlir::Location, mlir::Value, Gelu);
 /// GELU, by the error function or by tanh, as one function (MatchGelu.cpp).
-void populateGeluPatterns(mlir::RewritePatternSet &patterns, int64_t lanes,
+void populateGeluPatterns(mlir::RewritePatternSet &patterns, Registers registers,
                           GeluFunction function);
 
 /// Greatest and least numbers (ChooseExtrema.cpp): by halves of a register, without tests for
@@ -99,6 +106,17 @@ void populateGeluPatterns(mlir::RewritePatternSet &patterns, int64_t lanes,
 mlir::LogicalResult chooseExtrema(mlir::func::FuncOp func);
 /// What becomes a call of an intrinsic.
 void populateExtremaCalls(mlir::RewritePatternSet &patterns);
+
+/// What a processor's registers compute.
+struct RegisterMath {
+  Registers registers;
+  GeluFunction gelu;
+  /// Functions that have a form of their own.
+  void (*populate)(mlir::RewritePatternSet &);
+};
+
+/// Extrema, GELU and functions of f32 in a kernel by registers, those of 16-bit floats in f32.
+mlir::LogicalResult computeByRegisters(mlir::func::FuncOp func, const RegisterMath &math);
 
 } // namespace tilewright::cpu
 

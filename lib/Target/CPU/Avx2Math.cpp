@@ -111,29 +111,14 @@ static constexpr float kTanhTable[][kLanes] = {
     {0.000965308456, -0.000808721816, 0.000146665785, 8.1744387e-05, -2.45193332e-05,
      -1.52622897e-06, -4.30162839e-09}};
 
-/// The polynomial of degree 7 by pairs of coefficients, pairs of pairs, …: multiply-adds wait for
-/// each other three deep, not seven. Processors do not look far enough ahead for the latter.
-static Float seriesByPairs(ArrayRef<ArrayRef<float>> tables, Float shifted, Float d) {
-  MathBuilder &m = *d.builder;
-  Value index = m.toBits(shifted).value;
-  SmallVector<Float> parts;
-  for (ArrayRef<float> table : tables)
-    parts.push_back(m(lookUp(m.builder, m.loc, table, index)));
-  for (Float power = d; parts.size() > 1; power = power * power) {
-    for (size_t i = 0; i < parts.size() / 2; ++i)
-      parts[i] = fma(parts[2 * i + 1], power, parts[2 * i]);
-    parts.truncate(parts.size() / 2);
-  }
-  return parts.front();
-}
-
 static Value geluOfRegister(OpBuilder &builder, Location loc, Value row, Gelu kind) {
   MathBuilder m(builder, loc, row.getType());
   Float x = m(row), a = abs(x), end = m(kEnd), magic = m(0x1.8p23);
   a = select(a > end, end, a);
   // The nearest k is in the low bits.
   Float shifted = a + magic, d = a - (shifted - magic);
-  Float q = seriesByPairs(tablesOf(kind == Gelu::ByErf ? kErfTable : kTanhTable), shifted, d);
+  Float q = lookedUpSeries(tablesOf(kind == Gelu::ByErf ? kErfTable : kTanhTable), shifted, d,
+                           lookUp);
   return (x * select(m.toBits(x) < m.bits(0), q, m(1) - q)).value;
 }
 

@@ -130,14 +130,25 @@ static bool sumsSquaredDistances(linalg::LinalgOp op) {
 
 /// How rows that are summed up and written are computed.
 namespace {
+/// Vectors and rows of a register tile.
+using TileShape = std::pair<int64_t, int64_t>;
+
 struct SummedRows {
   /// Results are written beside what computes the next rows (tilewright-pipeline-rows).
   bool arePipelined = false;
-  /// Four of two vectors at a time rather than two of four: what is read for all rows is loaded
-  /// and converted half as often.
-  bool areNarrow = false;
+  /// The largest tile, if not any.
+  std::optional<TileShape> largest;
 };
 } // namespace
+
+/// Bytes of a row that is summed up.
+static double rowBytes(const KernelInfo &info) {
+  double bytes = bytesPerElement(info.getRoot()->getOperand(0).getType());
+  for (const LoopClass &loopClass : info.classes)
+    if (!loopClass.parallel)
+      bytes *= nominalExtent(loopClass);
+  return bytes;
+}
 
 static SummedRows summedRows(const KernelInfo &info, TargetAttr target) {
   if (!target.getFact("pipelined_rows", 0) || !writesSummedRows(info))
@@ -150,25 +161,29 @@ static SummedRows summedRows(const KernelInfo &info, TargetAttr target) {
               }) == 1;
   // Two loops of normalisations in one need more registers than AVX2 has.
   constexpr int64_t kManyRegisters = 32;
-  if (exponentials || (once && target.getFact("registers", 16) >= kManyRegisters))
-    return {/*arePipelined=*/true, /*areNarrow=*/!exponentials};
-  // Rows that are read three times or more come from the first-level cache, with what else of it
-  // is used, or one of them displaces another.
-  constexpr int64_t kRows = 4;
-  double bytes = bytesPerElement(info.getRoot()->getOperand(0).getType());
-  for (const LoopClass &loopClass : info.classes)
-    if (!loopClass.parallel)
-      bytes *= nominalExtent(loopClass);
-  return {false, kRows * bytes <= target.getFact("l1_bytes", 32 * 1024) / 2};
+  // What is read for all rows is loaded and converted half as often for four rows as for two.
+  constexpr TileShape kFourRows = {2, 4}, kOneRow = {4, 1};
+  double bytes = rowBytes(info), room = target.getFact("l1_bytes", 32 * 1024) / 2;
+  // The first-level cache keeps so many rows, and as many that are read meanwhile or displace
+  // others. One at a time, rows come from it where four would not.
+  bool keepsFour = 4 * bytes <= room, keepsAll = 2 * 4 * bytes <= room;
+  std::optional<TileShape> one;
+  if (keepsFour && !keepsAll)
+    one = kOneRow;
+  if (exponentials)
+    return {/*arePipelined=*/true, one};
+  if (once && target.getFact("registers", 16) >= kManyRegisters)
+    return {/*arePipelined=*/true, one.value_or(kFourRows)};
+  return {/*arePipelined=*/false, keepsFour ? std::optional(kFourRows) : std::nullopt};
 }
 
-/// Vectors and rows of register tiles.
-static SmallVector<std::pair<int64_t, int64_t>> tileShapes(bool areNarrow) {
-  constexpr std::pair<int64_t, int64_t> kWide = {4, 2};
-  SmallVector<std::pair<int64_t, int64_t>> shapes;
+/// Shapes of register tiles, up to `largest`.
+static SmallVector<TileShape> tileShapes(std::optional<TileShape> largest) {
+  SmallVector<TileShape> shapes;
   for (int64_t vectors : {8, 4, 2, 1})
     for (int64_t rows : {1, 2, 4})
-      if (!areNarrow || std::pair(vectors, rows) != kWide)
+      if (!largest || TileShape(vectors, rows) == *largest ||
+          vectors * rows < largest->first * largest->second)
         shapes.emplace_back(vectors, rows);
   return shapes;
 }
@@ -314,7 +329,7 @@ std::vector<LoweringConfigAttr> TaskConfigs::list() {
   std::vector<LoweringConfigAttr> configs;
   addChunked(info, target, lanes, configs);
   for (int64_t task : tasks)
-    for (auto [vectors, rows] : tileShapes(summed.areNarrow))
+    for (auto [vectors, rows] : tileShapes(summed.largest))
       if (isUseful(vectors, rows))
         addUnique(configs, makeTask(task, vectors, rows));
   return configs;

@@ -68,7 +68,7 @@ Value tilewright::cpu::callUnmasked(OpBuilder &builder, Location loc, StringRef 
   return callIntrinsic(builder, loc, name, a.getType(), arguments);
 }
 
-/// What waits in the processor for what comes before it is few enough, a register at a time.
+/// One at a time: processors with AVX-512 look far enough ahead to begin the next one meanwhile.
 static constexpr Registers kRegisters = {kLanes};
 
 /// 2^(k / 16).

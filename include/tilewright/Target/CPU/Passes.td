@@ -58,9 +58,10 @@ def UnrollVectorsPass : Pass<"tilewright-unroll-vectors", "::mlir::func::FuncOp"
 def FuseRowLoopsPass : Pass<"tilewright-fuse-row-loops", "::mlir::func::FuncOp"> {
   let summary = "loops over the same tiles become one where they do not wait for each other";
   let description = [{
-    Of two loops one after the other that read the same tiles of a row, the second moves into
-    the first where it needs nothing that the first computes and writes nothing. What both
-    compute is computed once.
+    Of two loops, or nests of them, one after the other that read the same tiles of a row, the
+    second moves into the first where it needs nothing that the first computes and writes
+    nothing. What both compute is computed once. Squares of distances to the first one's mean
+    are summed up around a running mean.
   }];
   let dependentDialects = ["mlir::scf::SCFDialect", "mlir::vector::VectorDialect"];
 }
@@ -117,7 +118,7 @@ def PrefetchEpiloguesPass : Pass<"tilewright-prefetch-epilogues", "::mlir::func:
 }
 
 def Avx2MathPass : Pass<"tilewright-avx2-math", "::mlir::func::FuncOp"> {
-  let summary = "functions of f32 by lookups in registers of AVX2, a register at a time";
+  let summary = "functions of f32 by lookups in registers of AVX2, four registers at a time";
   let description = [{
     Greatest and least numbers as in tilewright-avx512-math. Exponentials and GELU look up
     numbers in a register; other functions are split into registers. Errors are within the

@@ -13,8 +13,8 @@ func.func @softmax(%x: tensor<4096x1024xf32>) -> tensor<4096x1024xf32> {
   return %r : tensor<4096x1024xf32>
 }
 
-// The first-level cache keeps two rows of 4 KiB beside the next two.
-// AVX512: config: {{.*}} thread = [2, 32]>
+// The first-level cache keeps few rows of 4 KiB: one at a time.
+// AVX512: config: {{.*}} thread = [1, 64]>
 // CHECK: variant scaled_
 // AVX512: rows are pipelined: results of one are stored while the next is computed
 // AVX2: rows are not pipelined: the target has too few registers for two loops in one

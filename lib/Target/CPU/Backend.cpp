@@ -201,13 +201,13 @@ public:
   void buildLowering(OpPassManager &pm, TargetAttr target,
                      const BackendOptions &options) const override {
     pm.addPass(createCallLibrariesPass());
-    pm.addNestedPass<func::FuncOp>(createFuseRowLoopsPass());
+    int64_t registers = target.getFact("registers", 16);
+    pm.addNestedPass<func::FuncOp>(createFuseRowLoopsPass({registers}));
     KeepComputedRowsPassOptions keep;
     keep.bytes = target.getFact("l2_bytes", 256 * 1024) / 2;
     pm.addNestedPass<func::FuncOp>(createKeepComputedRowsPass(keep));
     pm.addNestedPass<func::FuncOp>(
-        createPipelineRowsPass({target.getFact("pipelined_rows", 0) != 0,
-                                target.getFact("registers", 16)}));
+        createPipelineRowsPass({target.getFact("pipelined_rows", 0) != 0, registers}));
     pm.addNestedPass<func::FuncOp>(createPrefetchRowsPass({keep.bytes}));
     pm.addNestedPass<func::FuncOp>(createPrefetchEpiloguesPass());
     pm.addNestedPass<func::FuncOp>(createReadPaddingPass());

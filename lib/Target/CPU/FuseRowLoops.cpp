@@ -18,6 +18,7 @@
 #include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Target/CPU/Passes.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -129,13 +130,17 @@ static scf::ForOp fuseNests(scf::ForOp first, scf::ForOp second, ArrayAttr acces
   return inner.empty() ? loop : fuseNests(inner[0], inner[1], access);
 }
 
-/// Likewise, where the second nest waits for the first only for a mean that it does without.
-static scf::ForOp fuseAroundMean(const LoopPairs &pairs, ArrayAttr access) {
+/// Likewise, where the second nest waits for the first only for a mean that it does without. Of
+/// few registers, steps of a mean wait for each other longer than those that convert numbers and
+/// keep their distances.
+static scf::ForOp fuseAroundMean(const LoopPairs &pairs, ArrayAttr access, int64_t registers) {
+  constexpr int64_t kMany = 32;
   scf::ForOp first = pairs.back().first, second = pairs.back().second;
   std::optional<SquaredDistances> sum =
       matchSquaredDistances(pairs.front().second, pairs.size());
   if (!sum || !llvm::all_of(opsFor(*sum, sum->x), [&](Operation *op) {
-        return isIndependent(op, first, second, access);
+        return isIndependent(op, first, second, access) &&
+               (registers >= kMany || !isa<arith::ExtFOp>(op));
       }))
     return {};
   scf::ForOp loop = fuseNests(first, takeRunningMean(*sum), access);
@@ -145,6 +150,7 @@ static scf::ForOp fuseAroundMean(const LoopPairs &pairs, ArrayAttr access) {
 
 namespace {
 struct FuseRowLoopsPass : tilewright::impl::FuseRowLoopsPassBase<FuseRowLoopsPass> {
+  using FuseRowLoopsPassBase::FuseRowLoopsPassBase;
   void runOnOperation() override {
     func::FuncOp func = getOperation();
     ArrayAttr access = accessOfKernel(func);
@@ -162,15 +168,14 @@ struct FuseRowLoopsPass : tilewright::impl::FuseRowLoopsPassBase<FuseRowLoopsPas
   }
 
   /// Both nests, if they can be one: its innermost loop.
-  static scf::ForOp fuse(func::FuncOp func, scf::ForOp first, scf::ForOp second,
-                         ArrayAttr access) {
+  scf::ForOp fuse(func::FuncOp func, scf::ForOp first, scf::ForOp second, ArrayAttr access) {
     LoopPairs pairs = pairLoops(first, second);
     if (!haveCommonSteps(first, second) || !areSimple(pairs) ||
         !shareReads(first, second, access))
       return {};
     if (isIndependent(pairs.back().first, pairs.back().second, access))
       return fuseNests(pairs.back().first, pairs.back().second, access);
-    scf::ForOp loop = fuseAroundMean(pairs, access);
+    scf::ForOp loop = fuseAroundMean(pairs, access, registers);
     if (loop)
       addExplanation(func, "a row is read once for its mean and its variance, around a running "
                            "mean");

@@ -1,4 +1,5 @@
-// RUN: tilewright-opt %s -tilewright-fuse-row-loops | FileCheck %s
+// RUN: tilewright-opt %s -tilewright-fuse-row-loops | FileCheck %s --check-prefixes=CHECK,MANY
+// RUN: tilewright-opt %s -tilewright-fuse-row-loops=registers=16 | FileCheck %s --check-prefixes=CHECK,FEW
 
 // A variance around a running mean: one loop for both. The sum is the mean times the steps.
 // CHECK-LABEL: @Variance
@@ -128,4 +129,33 @@ func.func private @Stay(%x: memref<64x128xf32>, %row: index) -> (vector<2x32xf32
     scf.yield %b : vector<2x32xf32>
   }
   return %q, %r : vector<2x32xf32>, vector<2x32xf32>
+}
+
+// Of few registers, distances of what is widened are kept in the place of a running mean.
+// CHECK-LABEL: @Widened
+// MANY-COUNT-1: scf.for
+// MANY-NOT: scf.for
+// FEW-COUNT-2: scf.for
+// CHECK: return
+func.func private @Widened(%x: memref<64x128xf16>, %row: index) -> vector<2x32xf32>
+    attributes {tilewright.kernel, tilewright.access = ["read"]} {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %c128 = arith.constant 128 : index
+  %f0 = arith.constant 0.0 : f16
+  %z = arith.constant dense<0.0> : vector<2x32xf32>
+  %s = scf.for %i = %c0 to %c128 step %c32 iter_args(%a = %z) -> (vector<2x32xf32>) {
+    %v = vector.transfer_read %x[%row, %i], %f0 {in_bounds = [true, true]} : memref<64x128xf16>, vector<2x32xf16>
+    %w = arith.extf %v : vector<2x32xf16> to vector<2x32xf32>
+    %b = arith.addf %w, %a : vector<2x32xf32>
+    scf.yield %b : vector<2x32xf32>
+  }
+  %q = scf.for %i = %c0 to %c128 step %c32 iter_args(%a = %z) -> (vector<2x32xf32>) {
+    %v = vector.transfer_read %x[%row, %i], %f0 {in_bounds = [true, true]} : memref<64x128xf16>, vector<2x32xf16>
+    %w = arith.extf %v : vector<2x32xf16> to vector<2x32xf32>
+    %d = arith.subf %w, %s : vector<2x32xf32>
+    %b = math.fma %d, %d, %a : vector<2x32xf32>
+    scf.yield %b : vector<2x32xf32>
+  }
+  return %q : vector<2x32xf32>
 }

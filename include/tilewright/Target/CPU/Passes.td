@@ -61,8 +61,11 @@ def FuseRowLoopsPass : Pass<"tilewright-fuse-row-loops", "::mlir::func::FuncOp">
     Of two loops, or nests of them, one after the other that read the same tiles of a row, the
     second moves into the first where it needs nothing that the first computes and writes
     nothing. What both compute is computed once. Squares of distances to the first one's mean
-    are summed up around a running mean.
+    are summed up around a running mean; of less than 32 registers, not of numbers that are
+    widened, whose distances are kept instead (tilewright-keep-computed-rows).
   }];
+  let options = [Option<"registers", "registers", "int64_t", "32",
+                        "vector registers of the target">];
   let dependentDialects = ["mlir::scf::SCFDialect", "mlir::vector::VectorDialect"];
 }
 

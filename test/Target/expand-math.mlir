@@ -45,3 +45,15 @@ func.func @PowersOfIndices(%i: index, %n: vector<4xindex>, %x: vector<4xf32>) ->
   %s = math.fpowi %x, %n : vector<4xf32>, vector<4xindex>
   return %r, %s : index, vector<4xf32>
 }
+
+// PTX has no conversion to predicates.
+// CHECK-LABEL: @FloatsAsBits
+// CHECK: %[[N:.*]] = arith.fptoui %arg0 : f32 to i32
+// CHECK: arith.trunci %[[N]] : i32 to i1
+// CHECK: %[[S:.*]] = arith.fptosi %arg1 : vector<4xbf16> to vector<4xi32>
+// CHECK: arith.trunci %[[S]] : vector<4xi32> to vector<4xi1>
+func.func @FloatsAsBits(%x: f32, %y: vector<4xbf16>) -> (i1, vector<4xi1>) {
+  %r = arith.fptoui %x : f32 to i1
+  %s = arith.fptosi %y : vector<4xbf16> to vector<4xi1>
+  return %r, %s : i1, vector<4xi1>
+}

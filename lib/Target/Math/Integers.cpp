@@ -1,7 +1,7 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What integers have a part in: powers, and conversions to bf16.
+// What integers have a part in: powers, and conversions to bf16 and to i1.
 
 #include "MathBuilder.h"
 
@@ -161,11 +161,27 @@ template <typename Op> struct ExpandIntegerToBF16 : OpRewritePattern<Op> {
     return success();
   }
 };
+/// A float to one bit: the lowest of the number. Targets differ, where they have it at all (PTX has
+/// no conversion to predicates, and LLVM's is inverted), and arith has no result of fptosi of 1.
+template <typename Op> struct ExpandFloatToBit : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
+    if (!getElementTypeOrSelf(op.getType()).isInteger(1))
+      return failure();
+    Type wide = rewriter.getI32Type();
+    if (auto vector = dyn_cast<VectorType>(op.getType()))
+      wide = vector.clone(wide);
+    Value number = Op::create(rewriter, op.getLoc(), wide, op.getIn());
+    rewriter.replaceOpWithNewOp<arith::TruncIOp>(op, op.getType(), number);
+    return success();
+  }
+};
 } // namespace
 
 void tilewright::math::populateIntegerPatterns(RewritePatternSet &patterns, bool wide) {
   MLIRContext *context = patterns.getContext();
   patterns.add<ExpandFPowI>(context, wide);
   patterns.add<ExpandIPowI, ExpandIntegerToBF16<arith::SIToFPOp>,
-               ExpandIntegerToBF16<arith::UIToFPOp>>(context);
+               ExpandIntegerToBF16<arith::UIToFPOp>, ExpandFloatToBit<arith::FPToSIOp>,
+               ExpandFloatToBit<arith::FPToUIOp>>(context);
 }

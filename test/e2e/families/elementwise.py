@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from data import BF16, F16, F32, F64, I32, I8, I64, TYPES, choice, integers, uniform
+from data import BF16, E4M3, F16, F32, F64, I1, I32, I8, I64, TYPES, choice, integers, uniform
 from functions import EXACT, Function, relative
 
 NAMES = "abcdef"
@@ -267,6 +267,16 @@ def shifts(element, dynamic):
     return f
 
 
+def bits_of_floats(source, op):
+    """A conversion to one bit: the lowest of the number."""
+    f = Function("cast", f"{source.name}-i1", op.split(".")[1], {"a": 130}, True)
+    x = f.arg(source, "a")
+    f.ret(f.generic("a", [x], f.empty(I1, "a"), lambda lines, x, out: lines.append(
+        f"%r = {op} {x} : {source.name} to i1") or "%r"))
+    f.case("a=130", {}, choice(0.0, 1.0), EXACT, lambda x: x.astype(np.int64))
+    return f
+
+
 def bit_counts(element, dynamic):
     """Absolute values, leading and trailing zeros: rows and columns, since tiles have both."""
     dims = {"a": 37, "b": 5}
@@ -477,6 +487,9 @@ def functions():
             yield bit_counts(element, False)
             yield shifts(element, False)
             yield extended(element)
+    for source in (F64, F32, F16, BF16, E4M3):
+        for op in ("arith.fptoui", "arith.fptosi"):
+            yield bits_of_floats(source, op)
     yield broadcast_chain(F32, False)
     for element in (F32, F16, BF16, F64):
         for name in MATH:

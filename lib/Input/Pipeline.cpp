@@ -18,6 +18,8 @@ namespace tilewright {
 void tilewright::populateInputPipeline(OpPassManager &pm,
                                        const InputOptions &) {
   OpPassManager &func = pm.nest<func::FuncOp>();
+  // In front of whatever folds.
+  func.addPass(createGeneralizeIntegersPass());
   func.addPass(createDropAssertsPass());
   func.addPass(createSequenceParallelLoopsPass());
   func.addPass(createRaiseLoopsPass());

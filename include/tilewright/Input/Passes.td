@@ -57,9 +57,21 @@ def DefineShiftsPass : Pass<"tilewright-define-shifts", "::mlir::func::FuncOp"> 
   let description = [{
     `arith.shli` and `arith.shrui` then give 0, `arith.shrsi` the sign in every bit;
     negative amounts are large ones. Amounts that are seen to be smaller than the
-    width stay as they are, and so do shifts of tensors of dynamic shape.
+    width stay as they are. Those of tensors of dynamic shape are in bodies by then
+    (`tilewright-generalize-integers`).
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def GeneralizeIntegersPass
+    : Pass<"tilewright-generalize-integers", "::mlir::func::FuncOp"> {
+  let summary = "Arithmetic on integer tensors of dynamic shape as linalg.generic";
+  let description = [{
+    Arithmetic of `arith` with two or more integer operands, some of whose folds are constants:
+    a constant tensor has no operand that its sizes could come from.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
 }
 
 def CropPadsPass : Pass<"tilewright-crop-pads", "::mlir::func::FuncOp"> {

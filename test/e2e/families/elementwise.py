@@ -267,6 +267,38 @@ def shifts(element, dynamic):
     return f
 
 
+def shifts_of_tensors(element, op):
+    """The same for ops on tensors, whose sizes are not known."""
+    f = Function("elementwise", element.name, f"{op}_of_tensors", {"a": 517}, True)
+    x, y = f.arg(element, "a"), f.arg(element, "a")
+    f.ret(f.raw(f"arith.{op} {x.name}, {y.name} : {f.value_type(x)}", element, "a"))
+    least, mask = -(2 ** (element.bits - 1)), 2**element.bits - 1
+
+    def shift(value, amount):
+        if op == "shrsi":
+            return value >> (amount if 0 <= amount < element.bits else element.bits - 1)
+        if not 0 <= amount < element.bits:
+            return 0
+        result = value << amount if op == "shli" else (value & mask) >> amount
+        return ((result & mask) - least) % 2**element.bits + least
+
+    f.case("a=517", {}, [integers(least, -least - 1), choice(least, -1, 0, 1, 7, element.bits - 1, element.bits, 70)], EXACT,
+           lambda x, y: np.array([shift(int(v), int(n)) for v, n in zip(x, y)], np.int64))
+    return f
+
+
+def equal_operands(op):
+    """One tensor as both operands, of unknown sizes: what that folds to has those sizes."""
+    f = Function("elementwise", "i32", f"{op.replace(' ', '_')}_of_one_tensor", {"a": 37, "b": 5}, True)
+    x = f.arg(I32, "ab")
+    y = f.raw(f"arith.{op} {x.name}, {x.name} : {f.value_type(x)}", I1 if op.startswith("cmpi") else I32, "ab")
+    f.ret(y)
+    for sizes in ({}, {"a": 0}):
+        f.case(label_of({**f.sizes, **sizes}), sizes, integers(-9, 9), EXACT,
+               lambda x: np.full(x.shape, int(op == "cmpi eq"), np.int64))
+    return f
+
+
 def bits_of_floats(source, op):
     """A conversion to one bit: the lowest of the number."""
     f = Function("cast", f"{source.name}-i1", op.split(".")[1], {"a": 130}, True)
@@ -486,7 +518,11 @@ def functions():
             yield integer_ops(element, True)
             yield bit_counts(element, False)
             yield shifts(element, False)
+            for op in ("shli", "shrsi", "shrui"):
+                yield shifts_of_tensors(element, op)
             yield extended(element)
+    for op in ("xori", "subi", "cmpi eq", "cmpi slt"):
+        yield equal_operands(op)
     for source in (F64, F32, F16, BF16, E4M3):
         for op in ("arith.fptoui", "arith.fptosi"):
             yield bits_of_floats(source, op)

@@ -18,6 +18,7 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 #include <numeric>
 
@@ -98,6 +99,21 @@ static std::optional<std::pair<unsigned, int64_t>> findRuns(linalg::LinalgOp op,
   return std::pair(unsigned(counted.getDim()), divisor);
 }
 
+/// The element of `op`'s tensor at `coordinates`, or 0 of a tensor without elements.
+static Value readIfAny(OpBuilder &b, tensor::ExtractOp op, ValueRange coordinates, Value any) {
+  return scf::IfOp::create(
+             b, op.getLoc(), any,
+             [&](OpBuilder &b, Location loc) {
+               Value element = tensor::ExtractOp::create(b, loc, op.getTensor(), coordinates);
+               scf::YieldOp::create(b, loc, element);
+             },
+             [&](OpBuilder &b, Location loc) {
+               Value none = arith::ConstantOp::create(b, loc, b.getZeroAttr(op.getType()));
+               scf::YieldOp::create(b, loc, none);
+             })
+      .getResult(0);
+}
+
 /// tensor.extract of a whole tensor. Lanes outside of the tile have coordinates of
 /// no meaning, and a program may have wrong ones: whatever they are, they are moved
 /// inside, and of a tensor without elements nothing is read.
@@ -158,9 +174,11 @@ LogicalResult Vectorizer::vectorizeExtract(OpState &state,
     any = arith::ConstantIntOp::create(b, loc, b.getI1Type(), 0);
   else if (!any)
     any = arith::ConstantIntOp::create(b, loc, b.getI1Type(), 1);
+  if (state.order.empty()) {
+    state.values[op] = readIfAny(b, op, coordinates, any);
+    return success();
+  }
   VectorType type = state.getType(state.order, source.getElementType());
-  if (type.getRank() == 0)
-    type = VectorType::get({1}, source.getElementType());
   auto spread = [&](Value value, Type element) -> Value {
     if (isa<VectorType>(value.getType()))
       return value;
@@ -177,10 +195,7 @@ LogicalResult Vectorizer::vectorizeExtract(OpState &state,
                     b.getDenseI64ArrayAttr({llvm::find(state.order, runs->first) -
                                                 state.order.begin(),
                                             runs->second}));
-  Value result = gather;
-  if (state.order.empty())
-    result = vector::ExtractOp::create(b, loc, result, 0);
-  state.values[op] = result;
+  state.values[op] = gather;
   return success();
 }
 

@@ -60,4 +60,27 @@ module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgr
     } -> tensor<40x64xf32>
     return %r : tensor<40x64xf32>
   }
+
+  // No vector of one: the tensor may have no element to read.
+  // CHECK-LABEL: func.func private @OneElement(
+  // CHECK-SAME: %[[T:.*]]: tensor<?xf32>
+  // CHECK: %[[ANY:.*]] = arith.cmpi sgt
+  // CHECK: %[[V:.*]] = scf.if %[[ANY]] -> (f32) {
+  // CHECK:   %[[E:.*]] = tensor.extract %[[T]]
+  // CHECK:   scf.yield %[[E]]
+  // CHECK: } else {
+  // CHECK:   scf.yield %{{.*}} : f32
+  // CHECK: }
+  // CHECK: tensor.insert %[[V]]
+  func.func private @OneElement(%t: tensor<?xf32>, %i: tensor<i64>, %o: tensor<f32>) -> tensor<f32> attributes {tilewright.kernel} {
+    %r = linalg.generic {indexing_maps = [affine_map<() -> ()>, affine_map<() -> ()>], iterator_types = []}
+        ins(%i : tensor<i64>) outs(%o : tensor<f32>)
+        attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = streaming>} {
+    ^bb0(%a: i64, %out: f32):
+      %row = arith.index_cast %a : i64 to index
+      %v = tensor.extract %t[%row] : tensor<?xf32>
+      linalg.yield %v : f32
+    } -> tensor<f32>
+    return %r : tensor<f32>
+  }
 }

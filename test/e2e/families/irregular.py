@@ -40,6 +40,22 @@ def embedding(element, index, dynamic, summed=False):
     return f
 
 
+def one_element(element):
+    """One element of a tensor that may have none: 0 of such a one."""
+    f = Function("gather", element.name, "one_element", {"v": 50}, True)
+    table, row = f.arg(element, "v"), f.arg(I64, "")
+
+    def body(lines, row, out):
+        lines += [f"%i = arith.index_cast {row} : i64 to index", f"%v = tensor.extract {table.name}[%i] : {f.value_type(table)}"]
+        return "%v"
+
+    f.ret(f.generic("", [row], f.empty(element, ""), body))
+    for size in (50, 1, 0):
+        f.case(f"v={size}", {"v": size}, [SMALL, integers(max(size - 1, 0), max(size - 1, 0))], EXACT,
+               lambda table, row: table[-1] if len(table) else 0)
+    return f
+
+
 def reverse(dynamic, computed):
     """Each element and its opposite, of what a kernel has to compute first."""
     dims = {"m": 9, "n": 45}
@@ -479,6 +495,8 @@ def functions():
     yield embedding(F32, I32, False)
     yield embedding(E4M3, I32, False)
     yield embedding(F32, I32, True, summed=True)
+    for element in (F32, I8, BF16, E4M3, BIT):
+        yield one_element(element)
     yield checked_gather(False)
     yield checked_gather(True)
     yield reverse(False, False)

@@ -13,6 +13,7 @@
 #include "tilewright/Input/Input.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StructuredOpsUtils.h"
 #include "mlir/IR/PatternMatch.h"
@@ -129,6 +130,30 @@ static void prepareScan(RewriterBase &b, ScanOp op) {
                       : tensor::CastOp::create(b, loc, type, result).getResult());
 }
 
+/// Replaces `op` by what a tensor that has no elements by its type leaves: nothing is found in it.
+static bool findNothing(RewriterBase &b, DestinationStyleOpInterface op) {
+  auto nonzero = dyn_cast<NonzeroOp>(op.getOperation());
+  auto unique = dyn_cast<UniqueOp>(op.getOperation());
+  if (!nonzero && !unique)
+    return false;
+  Value input = nonzero ? nonzero.getInput() : unique.getInput();
+  if (!llvm::is_contained(cast<ShapedType>(input.getType()).getShape(), 0))
+    return false;
+  b.setInsertionPoint(op);
+  SmallVector<Value> results(op.getDpsInits());
+  for (Value &result : results) {
+    bool counts = nonzero ? result == nonzero.getCount()
+                          : result == unique.getCount() || result == unique.getCounts();
+    if (!counts)
+      continue;
+    Type type = cast<ShapedType>(result.getType()).getElementType();
+    result = linalg::FillOp::create(b, op.getLoc(), integer(b, op.getLoc(), type, 0), result)
+                 .getResult(0);
+  }
+  b.replaceOp(op, results);
+  return true;
+}
+
 void tilewright::prepareIrregular(func::FuncOp func, bool keepSorts) {
   IRRewriter b(func.getContext());
   SmallVector<Operation *> ops;
@@ -138,6 +163,8 @@ void tilewright::prepareIrregular(func::FuncOp func, bool keepSorts) {
   });
   for (size_t number = 0; number < ops.size(); ++number) {
     Operation *op = onTensors(b, cast<DestinationStyleOpInterface>(ops[number]));
+    if (findNothing(b, cast<DestinationStyleOpInterface>(op)))
+      continue;
     if (auto fourier = dyn_cast<FftOp>(op)) {
       decomposeFourier(b, fourier);
       continue;

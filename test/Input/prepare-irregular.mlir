@@ -159,3 +159,24 @@ func.func @fftByTerms(%x: tensor<?x2xf32>, %e: tensor<?x2xf32>) -> tensor<?x2xf3
   %r = tilewright.fft ins(%x : tensor<?x2xf32>) outs(%e : tensor<?x2xf32>) {inverse} -> tensor<?x2xf32>
   return %r : tensor<?x2xf32>
 }
+
+// Nothing is found in what has no elements.
+// CHECK-LABEL: func.func @NothingIsNonzero(
+// CHECK-SAME: %{{.*}}, %[[O:.*]]: tensor<?x2xi64>, %[[C:.*]]: tensor<i64>
+// CHECK-NEXT: %[[ZERO:.*]] = arith.constant 0 : i64
+// CHECK-NEXT: %[[N:.*]] = linalg.fill ins(%[[ZERO]] : i64) outs(%[[C]]
+// CHECK-NEXT: return %[[O]], %[[N]]
+func.func @NothingIsNonzero(%x: tensor<0x?xf32>, %o: tensor<?x2xi64>, %c: tensor<i64>) -> (tensor<?x2xi64>, tensor<i64>) {
+  %r:2 = tilewright.nonzero ins(%x : tensor<0x?xf32>) outs(%o, %c : tensor<?x2xi64>, tensor<i64>) -> tensor<?x2xi64>, tensor<i64>
+  return %r#0, %r#1 : tensor<?x2xi64>, tensor<i64>
+}
+
+// CHECK-LABEL: func.func @NothingIsUnique(
+// CHECK-SAME: %{{.*}}, %[[V:.*]]: tensor<4xi16>, %[[N:.*]]: tensor<i64>, %[[O:.*]]: tensor<4xi64>
+// CHECK: %[[COUNT:.*]] = linalg.fill ins(%{{.*}} : i64) outs(%[[N]]
+// CHECK: %[[OFTEN:.*]] = linalg.fill ins(%{{.*}} : i64) outs(%[[O]]
+// CHECK-NEXT: return %[[V]], %[[COUNT]], %[[OFTEN]]
+func.func @NothingIsUnique(%x: tensor<?x0xi16>, %v: tensor<4xi16>, %n: tensor<i64>, %o: tensor<4xi64>) -> (tensor<4xi16>, tensor<i64>, tensor<4xi64>) {
+  %r:3 = tilewright.unique ins(%x : tensor<?x0xi16>) outs(%v, %n : tensor<4xi16>, tensor<i64>) counts(%o : tensor<4xi64>) -> tensor<4xi16>, tensor<i64>, tensor<4xi64>
+  return %r#0, %r#1, %r#2 : tensor<4xi16>, tensor<i64>, tensor<4xi64>
+}

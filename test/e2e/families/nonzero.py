@@ -65,3 +65,6 @@ def functions():
         yield nonzero("space", element, I32, "mnk", {"m": 3, "n": 5, "k": 4, "r": 60, "R": 3}, False, data=choice(0, 1, -2))
     yield nonzero("odd", F32, I64, "n", {"n": 60, "r": 60, "R": 1}, True, data=choice("nan", "inf", 0.0, -0.0, 1e-45))
     yield nonzero("plane", F32, I64, "mn", plane, True, memref=True, more=[{"r": 10}])
+    # No elements by the type, with room for some.
+    yield nonzero("empty", F32, I64, "Am", {"A": 0, "m": 5, "r": 3, "R": 2}, True, more=[{"r": 0}, {"m": 0}])
+    yield nonzero("empty", F32, I64, "mn", {"m": 0, "n": 5, "r": 3, "R": 2}, False)

@@ -62,3 +62,6 @@ def functions():
     for element in (F16, BF16, F64, I8, I64, E4M3):
         yield unique("space", element, I32, "mnk", {"m": 3, "n": 5, "k": 4, "r": 12}, False, requests=("counts",))
     yield unique("plane", I1, I64, "mn", plane, False, data=integers(0, 1), requests=("inverse",))
+    # No elements by the type, with room for some.
+    yield unique("empty", I8, I64, "mA", {"m": 5, "A": 0, "r": 3}, True, more=[{"r": 0}, {"m": 0}])
+    yield unique("empty", I8, I64, "mn", {"m": 5, "n": 0, "r": 3}, False)

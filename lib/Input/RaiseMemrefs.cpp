@@ -337,8 +337,8 @@ LogicalResult Raiser::raiseOp(Operation *op) {
   return op->emitOpError(
       "uses memrefs in a way that has no form on tensors; accepted are "
       "structured ops, alloc, dealloc, dim, load, store, copy, subview, cast, "
-      "transpose, expand_shape, collapse_shape, scf.for and scf.if (calls with "
-      "memrefs are not)");
+      "transpose, expand_shape, collapse_shape, scf.for and scf.if, and calls with "
+      "memrefs of functions in this file that have one block and do not call themselves");
 }
 
 LogicalResult Raiser::raiseBlock(Block &block) {

@@ -9,8 +9,8 @@
 //   %y = linalg.generic ins(%x) …
 //
 // so that its ops share kernels with the caller's, and its memory the caller's plan.
-// Functions with several calls stay: their kernels are compiled once. So do functions
-// of memrefs, whose overlaps are checked where they are entered.
+// Functions with several calls stay: their kernels are compiled once. Those of memrefs are
+// gone by then (tilewright-inline-memref-calls).
 
 #include "tilewright/Normalize/Normalize.h"
 

@@ -74,6 +74,15 @@ def GeneralizeIntegersPass
                            "::mlir::tensor::TensorDialect"];
 }
 
+def InlineMemrefCallsPass : Pass<"tilewright-inline-memref-calls", "::mlir::ModuleOp"> {
+  let summary = "Functions of memrefs are written where they are called";
+  let description = [{
+    Each call of a function with memrefs as arguments or results is replaced by a copy of the
+    function's ops; private ones that nothing calls then are erased. Calls of functions that call
+    themselves, or have several blocks, and of those without a body stay.
+  }];
+}
+
 def CropPadsPass : Pass<"tilewright-crop-pads", "::mlir::func::FuncOp"> {
   let summary = "Slices in front of pads of fewer than no elements";
   let description = [{

@@ -118,6 +118,28 @@ def call():
     return f
 
 
+def memref_helper(dynamic):
+    """A function that writes a memref, called for two of them and twice for one."""
+    f = Function("host_call", "f32", "memref_helper", {"a": 75}, dynamic)
+    x, y = f.arg(F32, "a", memref=True), f.arg(F32, "a", memref=True)
+    t = f.value_type(x)
+    f.globals.append(f"""  func.func private @{f.symbol}_double(%x: {t}) {{
+    %c0 = arith.constant 0 : index
+    %n = memref.dim %x, %c0 : {t}
+    affine.for %i = 0 to %n {{
+      %a = affine.load %x[%i] : {t}
+      %b = arith.addf %a, %a : f32
+      affine.store %b, %x[%i] : {t}
+    }}
+    return
+  }}""")
+    for value in (x, y, x):
+        f.emit(f"func.call @{f.symbol}_double({value.name}) : ({t}) -> ()")
+    f.ret()
+    f.case("75", {}, integers(-9, 9), EXACT, lambda x, y: [4 * x, 2 * y])
+    return f
+
+
 def constants():
     """Dense constants, splat and not, beside an argument."""
     f = Function("host_constants", "f32", "weights", {"m": 5, "k": 3, "n": 4})
@@ -524,7 +546,8 @@ def perceptron(dynamic):
 def functions():
     for dynamic in (False, True):
         for make in (chain, conditional, loop, scalars, slices, moving_window, matmul_of_windows, rows, halves,
-                     concatenation, old_and_new, many_scalars, narrow_scalars, while_loop, branch_in_loop, perceptron):
+                     concatenation, old_and_new, many_scalars, narrow_scalars, while_loop, branch_in_loop, perceptron,
+                     memref_helper):
             yield make(dynamic)
     yield call()
     yield constants()

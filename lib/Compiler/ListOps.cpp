@@ -59,6 +59,10 @@ static StringRef describe(OperationName name, ArrayRef<OperationName> tosa) {
     return "rewritten: nests of loops over memrefs, to structured ops, then kernels";
   if (llvm::is_contained({"affine.parallel", "scf.forall", "scf.parallel"}, text))
     return "rewritten: to loops one after the other";
+  if (text == "scf.execute_region")
+    return "rewritten: its only block takes its place";
+  if (text == "scf.index_switch")
+    return "rewritten: to scf.if";
   if (text == "scf.for")
     return "kernel: in bodies, a few known iterations; host; rewritten: nests over memrefs, to "
            "structured ops, where dependences allow";

@@ -21,6 +21,7 @@ void tilewright::populateInputPipeline(OpPassManager &pm,
   OpPassManager &func = pm.nest<func::FuncOp>();
   // In front of whatever folds.
   func.addPass(createGeneralizeIntegersPass());
+  func.addPass(createExpandSwitchesPass());
   func.addPass(createDropAssertsPass());
   func.addPass(createSequenceParallelLoopsPass());
   func.addPass(createRaiseLoopsPass());

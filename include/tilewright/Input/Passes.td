@@ -74,6 +74,15 @@ def GeneralizeIntegersPass
                            "::mlir::tensor::TensorDialect"];
 }
 
+def ExpandSwitchesPass : Pass<"tilewright-expand-switches", "::mlir::func::FuncOp"> {
+  let summary = "scf.index_switch as scf.if, scf.execute_region as what is in it";
+  let description = [{
+    Each case of an `scf.index_switch` becomes an `scf.if`, in whose else branch the next
+    one is. An `scf.execute_region` of one block is replaced by its ops.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 def InlineMemrefCallsPass : Pass<"tilewright-inline-memref-calls", "::mlir::ModuleOp"> {
   let summary = "Functions of memrefs are written where they are called";
   let description = [{

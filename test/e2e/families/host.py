@@ -118,6 +118,22 @@ def call():
     return f
 
 
+def switch(dynamic):
+    """scf.index_switch and scf.execute_region that give tensors."""
+    f = Function("host_if", "f32", "index_switch", {"a": 130}, dynamic)
+    n, x = f.scalar_arg(INDEX), f.arg(F32, "a")
+    t = f.value_type(x)
+    cases = "".join(f"      {case} {{\n        %r = arith.{op} {x.name}, {x.name} : {t}\n        scf.yield %r : {t}\n      }}\n"
+                    for case, op in (("case 2", "addf"), ("case 7", "mulf"), ("default", "subf")))
+    y = f.raw(f"scf.index_switch {n.name} -> {t}\n{cases}", F32, "a")
+    f.ret(f.raw(f"scf.execute_region -> {t} {{\n      %s = arith.addf {y.name}, {x.name} : {t}\n"
+                f"      scf.yield %s : {t}\n    }}", F32, "a"))
+    for value, change in ((2, lambda x: 3 * x), (7, lambda x: x * x + x), (3, lambda x: x)):
+        f.case(f"n={value}", {}, [{"fill": "values", "values": [value]}, integers(-9, 9)], EXACT,
+               lambda n, x, change=change: change(x))
+    return f
+
+
 def memref_helper(dynamic):
     """A function that writes a memref, called for two of them and twice for one."""
     f = Function("host_call", "f32", "memref_helper", {"a": 75}, dynamic)
@@ -547,7 +563,7 @@ def functions():
     for dynamic in (False, True):
         for make in (chain, conditional, loop, scalars, slices, moving_window, matmul_of_windows, rows, halves,
                      concatenation, old_and_new, many_scalars, narrow_scalars, while_loop, branch_in_loop, perceptron,
-                     memref_helper):
+                     switch, memref_helper):
             yield make(dynamic)
     yield call()
     yield constants()

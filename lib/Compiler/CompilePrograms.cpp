@@ -114,6 +114,7 @@ LogicalResult Compilation::compileKernels(Job &job, CompiledProgram &program) {
 LogicalResult Compilation::compileOracle(Job &job, const HostOptions &host,
                                          CompiledProgram &program) {
   PassManager input(context, ModuleOp::getOperationName());
+  input.addPass(createResolveCalleesPass());
   input.addNestedPass<func::FuncOp>(createGeneralizeIntegersPass());
   input.addNestedPass<func::FuncOp>(createDropAssertsPass());
   input.addNestedPass<func::FuncOp>(createSequenceParallelLoopsPass());

@@ -59,6 +59,8 @@ static StringRef describe(OperationName name, ArrayRef<OperationName> tosa) {
     return "rewritten: nests of loops over memrefs, to structured ops, then kernels";
   if (llvm::is_contained({"affine.parallel", "scf.forall", "scf.parallel"}, text))
     return "rewritten: to loops one after the other";
+  if (llvm::is_contained({"func.call_indirect", "func.constant"}, text))
+    return "rewritten: to calls by name, of a constant or of an arith.select of them";
   if (text == "scf.execute_region")
     return "rewritten: its only block takes its place";
   if (text == "scf.index_switch")

@@ -17,6 +17,7 @@ namespace tilewright {
 
 void tilewright::populateInputPipeline(OpPassManager &pm,
                                        const InputOptions &) {
+  pm.addPass(createResolveCalleesPass());
   pm.addPass(createInlineMemrefCallsPass());
   OpPassManager &func = pm.nest<func::FuncOp>();
   // In front of whatever folds.

@@ -83,6 +83,15 @@ def ExpandSwitchesPass : Pass<"tilewright-expand-switches", "::mlir::func::FuncO
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
+def ResolveCalleesPass : Pass<"tilewright-resolve-callees", "::mlir::ModuleOp"> {
+  let summary = "Calls of functions that are values as calls by name";
+  let description = [{
+    `func.call_indirect` of a `func.constant` becomes `func.call`; of an `arith.select` of
+    them `scf.if` with a call in each branch. Other functions that are values are errors.
+  }];
+  let dependentDialects = ["::mlir::scf::SCFDialect"];
+}
+
 def InlineMemrefCallsPass : Pass<"tilewright-inline-memref-calls", "::mlir::ModuleOp"> {
   let summary = "Functions of memrefs are written where they are called";
   let description = [{

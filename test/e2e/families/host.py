@@ -118,6 +118,34 @@ def call():
     return f
 
 
+def called_helper(f, amount):
+    """A private function beside `f` that adds `amount`."""
+    inner = Function("host_call", "f32", f"plus{amount}", f.sizes, f.dynamic)
+    y = inner.arg(F32, "a")
+    inner.ret(add_one(inner, y, "a", amount))
+    inner.symbol = f"{f.symbol}_plus{amount}"
+    f.globals.append(inner.text().replace("func.func @", "func.func private @"))
+    return inner.symbol
+
+
+def function_values(dynamic):
+    """Calls of a constant and of one of two functions."""
+    f = Function("host_call", "f32", "function_values", {"a": 75}, dynamic)
+    n, x = f.scalar_arg(I32), f.arg(F32, "a")
+    t = f.value_type(x)
+    kind = f"({t}) -> {t}"
+    one, two = (f.raw(f"func.constant @{called_helper(f, amount)} : {kind}", F32, None) for amount in (1, 20))
+    zero = f.constant(I32, 0)
+    condition = f.raw(f"arith.cmpi sgt, {n.name}, {zero.name} : i32", I32, None)
+    chosen = f.raw(f"arith.select {condition.name}, {one.name}, {two.name} : {kind}", F32, None)
+    first = f.raw(f"func.call_indirect {chosen.name}({x.name}) : {kind}", F32, "a")
+    f.ret(f.raw(f"func.call_indirect {two.name}({first.name}) : {kind}", F32, "a"))
+    for value, amount in ((1, 21), (0, 40)):
+        f.case(f"n={value}", {}, [{"fill": "values", "values": [value]}, integers(-9, 9)], EXACT,
+               lambda n, x, amount=amount: x + amount)
+    return f
+
+
 def switch(dynamic):
     """scf.index_switch and scf.execute_region that give tensors."""
     f = Function("host_if", "f32", "index_switch", {"a": 130}, dynamic)
@@ -563,7 +591,7 @@ def functions():
     for dynamic in (False, True):
         for make in (chain, conditional, loop, scalars, slices, moving_window, matmul_of_windows, rows, halves,
                      concatenation, old_and_new, many_scalars, narrow_scalars, while_loop, branch_in_loop, perceptron,
-                     switch, memref_helper):
+                     function_values, switch, memref_helper):
             yield make(dynamic)
     yield call()
     yield constants()

@@ -209,6 +209,7 @@ void tilewright::registerHostDialects(DialectRegistry &registry) {
 void tilewright::host::buildConversionToLLVM(OpPassManager &pm, bool hasMemrefs,
                                              bool debugInfo) {
   pm.addPass(arith::createArithExpandOpsPass());
+  pm.addPass(createCountIterationsPass());
   pm.addPass(createSCFToControlFlowPass());
   pm.addPass(createConvertIndexToLLVMPass());
   pm.addPass(createConvertVectorToLLVMPass());

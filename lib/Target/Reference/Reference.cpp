@@ -15,6 +15,7 @@
 #include "tilewright/Target/Buffers.h"
 #include "tilewright/Target/Host/EmitHost.h"
 #include "tilewright/Target/Host/HostCalls.h"
+#include "tilewright/Target/Host/Passes.h"
 #include "tilewright/Target/Observer.h"
 #include "tilewright/Target/Passes.h"
 #include "tilewright/Target/Reference/BoundErrors.h"
@@ -77,6 +78,7 @@ static void buildLoops(OpPassManager &pm, bool bounds) {
   pm.addPass(createWidenAccumulatorsPass());
   buildBufferization(pm);
   pm.addPass(createGenerateRuntimeVerificationPass());
+  pm.addPass(createCountIterationsPass());
   if (bounds)
     pm.addPass(createBoundErrorsPass());
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());

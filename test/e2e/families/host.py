@@ -7,7 +7,7 @@ run-time errors of sizes that disagree.
 
 import numpy as np
 
-from data import ElementType, F16, F32, I8, I16, I32, INDEX, choice, integers, uniform
+from data import ElementType, F16, F32, I8, I16, I32, I64, INDEX, choice, integers, uniform
 from functions import EXACT, Function, Value, relative
 
 BIT = ElementType("i1", 1)
@@ -98,6 +98,29 @@ def loop(dynamic):
 
     for count in (0, 1, 3):
         f.case(f"n={count}", {}, [{"fill": "values", "values": [count]}, choice(0, 1, 0, -1)], EXACT, reference)
+    return f
+
+
+def loop_to_greatest(element):
+    """scf.for whose next number would not exist: how often it runs, and the sum of its numbers."""
+    f = Function("host_for", element.name, "to_greatest", {})
+    first, last, step = (f.scalar_arg(element) for _ in range(3))
+    t = element.name
+    zero, one = f.constant(element, 0), f.constant(element, 1)
+    name = f.fresh()
+    f.emit(f"{name}:2 = scf.for %i = {first.name} to {last.name} step {step.name} iter_args(%c = {zero.name}, %d = {zero.name}) -> "
+           f"({t}, {t}) : {t} {{\n      %n = arith.addi %c, {one.name} : {t}\n      %m = arith.addi %d, %i : {t}\n"
+           f"      scf.yield %n, %m : {t}, {t}\n    }}")
+    f.ret(Value(f"{name}#0", element, None), Value(f"{name}#1", element, None))
+    least, most = -(2 ** (element.bits - 1)), 2 ** (element.bits - 1) - 1
+
+    def reference(first, last, step):
+        numbers = range(int(first), int(last), int(step))
+        return [np.array(len(numbers)), np.array((sum(numbers) - least) % 2**element.bits + least)]
+
+    for label, numbers in (("near", (most - 7, most, 3)), ("at", (most - 9, most, 5)), ("across", (least, most, most)),
+                           ("none", (5, 5, 2)), ("back", (9, 2, 2)), ("small", (-3, 9, 2))):
+        f.case(label, {}, [{"fill": "values", "values": [value]} for value in numbers], EXACT, reference)
     return f
 
 
@@ -594,6 +617,8 @@ def functions():
                      function_values, switch, memref_helper):
             yield make(dynamic)
     yield call()
+    for element in (I8, I32, I64):
+        yield loop_to_greatest(element)
     yield constants()
     for element in (F16, I32, I8):
         yield typed_constants(element)

@@ -33,6 +33,17 @@ def ManageViewsPass : Pass<"tilewright-manage-views", "::mlir::ModuleOp"> {
   let dependentDialects = ["mlir::LLVM::LLVMDialect"];
 }
 
+def CountIterationsPass : Pass<"tilewright-count-iterations"> {
+  let summary = "loops of other steps than 1 count their iterations";
+  let description = [{
+    An `scf.for` compares its number with the end after each step, and never ends where the step
+    leads beyond the greatest number of the type. The number of iterations is computed in front
+    of the loop, and counted. Loops whose step is 1, or whose end is known to be a step away from
+    the greatest number, stay.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::scf::SCFDialect"];
+}
+
 def ConvertHostPass : Pass<"tilewright-convert-host", "::mlir::ModuleOp"> {
   let summary = "tensors of host code to opaque views";
   let description = [{

@@ -151,7 +151,11 @@ static LogicalResult raiseIn(Block &block, bool quiet) {
               *raiser);
           continue;
         }
-        say(emitError(raiser->why->first, raiser->why->second), *raiser);
+        InFlightDiagnostic error = emitError(raiser->why->first, raiser->why->second);
+        if (raiser->isDependence)
+          error << "; written as scf.for with memref.load and memref.store, the loops run on the "
+                   "host, element by element";
+        say(std::move(error), *raiser);
         return failure();
       }
     }

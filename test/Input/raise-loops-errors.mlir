@@ -45,7 +45,7 @@ func.func @Twice(%a: memref<65xf32>, %y: f32, %z: f32) {
   affine.for %i = 0 to 64 {
     // expected-note @below {{the other one of the two}}
     affine.store %y, %a[%i] : memref<65xf32>
-    // expected-error @below {{'affine.store' op stores an element that a later iteration stores by what stands in front of it}}
+    // expected-error @below {{'affine.store' op stores an element that a later iteration stores by what stands in front of it; written as scf.for with memref.load and memref.store, the loops run on the host, element by element}}
     affine.store %z, %a[%i + 1] : memref<65xf32>
   }
   return

@@ -9,7 +9,7 @@
 // becomes
 //   %in = arith.cmpi ule, %n, %c31
 //   %y = arith.shli %x, %n
-//   %r = arith.select %in, %y, %c0    // negative %n are large ones
+//   %r = arith.select %in, %y, %c0    // negative %n are large ones; of i64: %x by %n & 63
 //   %m = arith.minui %n, %c31
 //   %s = arith.shrsi %x, %m
 //
@@ -63,6 +63,9 @@ static void define(Operation *op) {
   Value inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ule, amount,
                                        constant(width - 1));
   Value zero = constant(0);
+  // PTX takes amounts of 32 bits, for which LLVM keeps the low half of %n and drops the select.
+  if (width == 64)
+    op->setOperand(1, arith::AndIOp::create(b, loc, amount, constant(width - 1)));
   b.setInsertionPointAfter(op);
   Value result = op->getResult(0);
   auto defined = arith::SelectOp::create(b, loc, inside, result, zero);

@@ -13,6 +13,18 @@ func.func @Left(%x: i32, %n: i32) -> i32 {
   return %r : i32
 }
 
+// An amount of which only the low half counted would be another one.
+// CHECK-LABEL: func.func @LeftOf64(
+// CHECK-SAME: %[[X:.*]]: i64, %[[N:.*]]: i64
+// CHECK: %[[INSIDE:.*]] = arith.cmpi ule, %[[N]], %{{.*}} : i64
+// CHECK: %[[M:.*]] = arith.andi %[[N]], %{{.*}} : i64
+// CHECK: %[[Y:.*]] = arith.shli %[[X]], %[[M]]
+// CHECK: arith.select %[[INSIDE]], %[[Y]]
+func.func @LeftOf64(%x: i64, %n: i64) -> i64 {
+  %r = arith.shli %x, %n : i64
+  return %r : i64
+}
+
 // CHECK-LABEL: func.func @Unsigned(
 // CHECK: arith.constant dense<7> : vector<4xi8>
 // CHECK: arith.shrui

@@ -289,13 +289,13 @@ def shifts_of_tensors(element, op):
 
 def equal_operands(op):
     """One tensor as both operands, of unknown sizes: what that folds to has those sizes."""
-    f = Function("elementwise", "i32", f"{op.replace(' ', '_')}_of_one_tensor", {"a": 37, "b": 5}, True)
+    f = Function("elementwise", "i32", f"{op.strip(',').replace(' ', '_')}_of_one_tensor", {"a": 37, "b": 5}, True)
     x = f.arg(I32, "ab")
-    y = f.raw(f"arith.{op} {x.name}, {x.name} : {f.value_type(x)}", I1 if op.startswith("cmpi") else I32, "ab")
+    y = f.raw(f"arith.{op} {x.name}, {x.name} : {f.value_type(x)}", I1 if "cmpi" in op else I32, "ab")
     f.ret(y)
     for sizes in ({}, {"a": 0}):
         f.case(label_of({**f.sizes, **sizes}), sizes, integers(-9, 9), EXACT,
-               lambda x: np.full(x.shape, int(op == "cmpi eq"), np.int64))
+               lambda x: np.full(x.shape, int(op == "cmpi eq,"), np.int64))
     return f
 
 
@@ -521,7 +521,9 @@ def functions():
             for op in ("shli", "shrsi", "shrui"):
                 yield shifts_of_tensors(element, op)
             yield extended(element)
-    for op in ("xori", "subi", "cmpi eq", "cmpi slt"):
+    for op in ("shli", "shrsi", "shrui"):
+        yield shifts_of_tensors(I64, op)
+    for op in ("xori", "subi", "cmpi eq,", "cmpi slt,"):
         yield equal_operands(op)
     for source in (F64, F32, F16, BF16, E4M3):
         for op in ("arith.fptoui", "arith.fptosi"):

@@ -140,21 +140,24 @@ LogicalResult tilewright::runLLVMPasses(Location loc, llvm::Module &module,
 }
 
 /// LLVM's straight-line strength reduction, which the NVPTX target adds, saves
-/// registers in unrolled loops. On blocks much longer than those it takes nine
-/// tenths of all code generation and changes next to nothing.
+/// registers in unrolled loops. On blocks much longer than those, and in functions of many, it
+/// takes nine tenths of all code generation and changes next to nothing.
 static constexpr size_t kLongBlock = 1024;
+static constexpr size_t kLongFunction = 4096;
 
 namespace {
 class CodeGenPasses : public llvm::legacy::PassManager {
 public:
   CodeGenPasses(const llvm::Module &module, bool sinks) : sinks(sinks) {
-    for (const llvm::Function &function : module)
+    for (const llvm::Function &function : module) {
+      isLong |= function.getInstructionCount() > kLongFunction;
       for (const llvm::BasicBlock &block : function)
-        hasLongBlocks |= block.size() > kLongBlock;
+        isLong |= block.size() > kLongBlock;
+    }
   }
 
   void add(llvm::Pass *pass) override {
-    if ((hasLongBlocks &&
+    if ((isLong &&
          pass->getPassName() == "Straight line strength reduction") ||
         (!sinks && pass->getPassID() == &llvm::MachineSinkingLegacyID))
       delete pass;
@@ -163,7 +166,7 @@ public:
   }
 
 private:
-  bool hasLongBlocks = false;
+  bool isLong = false;
   bool sinks;
 };
 } // namespace

@@ -19,19 +19,30 @@ def refuse_changes(signature):
         raise Refused(f"it writes '{changed[0]}' in place, and a program has no state: call eval() before, or return the new value")
 
 
+def _unlowered(operation):
+    for region in operation.regions:
+        for block in region:
+            for op in block:
+                if re.match(r"torch\.(aten|prims|torchvision|quantized)\.", op.operation.name):
+                    yield op.operation.name
+                yield from _unlowered(op.operation)
+
+
 def first_line(error):
     lines = str(error).strip().splitlines()
     return lines[0].strip() if lines else type(error).__name__
 
 
-def reason(message):
-    """The op that was not lowered, in the words of the model, from a failed pipeline's diagnostics."""
+def reason(message, module):
+    """The op that was not lowered, in the words of the model, from a failed pipeline's diagnostics, and the module that it left."""
     if op := re.search(r'"torch\.operator"[^\n]*?name = "onnx\.(\w+)"', message):
         return f"ONNX op {op[1]}: torch-mlir does not lower it with these attributes and types"
     if op := re.search(r'"torch\.operator"[^\n]*?name = "torch\.([\w.]+)"', message):
         return f"PyTorch op {op[1]}: torch-mlir does not lower it with these types"
     if op := re.search(r"failed to legalize operation '([\w.]+)'", message):
-        return f"op {op[1]}: torch-mlir does not lower it to linalg"
+        # Constants and lists stay because of an op that takes them.
+        name = next(_unlowered(module), op[1]) if op[1].startswith(("torch.constant.", "torch.prim.List")) else op[1]
+        return f"op {name}: torch-mlir does not lower it to linalg"
     errors = re.findall(r"error: (.*)", message)
     text = re.sub(r'^"[^"]*": |^loc\([^)]*\): ', "", errors[0]) if errors else first_line(message)
     return text[:200]

@@ -101,7 +101,7 @@ def _lower(model, config):
     try:
         PassManager.parse(PIPELINE, context).run(module)
     except Exception as error:
-        raise Refused(reason(str(error))) from None
+        raise Refused(reason(str(error), module)) from None
     try:
         return spelling.to_mlir_22(module.get_asm(), list(info.main_graph.input_map))
     except ValueError as error:

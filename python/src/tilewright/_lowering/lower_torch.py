@@ -7,7 +7,7 @@
 A process of its own for the reasons that lower_onnx.py has; program.pt2 is what torch.export.save wrote. Exit codes are those of
 lower_onnx.py.
 
-    program.pt2 ─ torch_shapes.py, torch_mlir.fx ─▶ torch dialect ─ pipelines ─▶ linalg ─ spelling.py, parameters.py ─▶ model.mlir, model.safetensors
+    program.pt2 ─ torch_complex.py, torch_shapes.py, torch_mlir.fx ─▶ torch dialect ─ pipelines ─▶ linalg ─ spelling.py, parameters.py ─▶ model.mlir, model.safetensors
 """
 
 import sys
@@ -23,18 +23,23 @@ import diagnostics
 import parameters
 import spelling
 import torch_attention
+import torch_complex
 import torch_experts
 import torch_importer
+import torch_linalg
 import torch_operators
 import torch_pooling
+import torch_sampling
 import torch_shapes
+import torch_special
 from finish import finish
 
 PIPELINE = ("builtin.module(func.func(torch-match-quantized-custom-ops),torchdynamo-export-to-torch-backend-pipeline,"
             "torch-backend-to-linalg-on-tensors-backend-pipeline,canonicalize,cse)")
 
 DECOMPOSITIONS = {**get_decomposition_table(), **torch_operators.DECOMPOSITIONS, **torch_pooling.DECOMPOSITIONS,
-                  **torch_attention.DECOMPOSITIONS, **torch_experts.DECOMPOSITIONS}
+                  **torch_attention.DECOMPOSITIONS, **torch_experts.DECOMPOSITIONS, **torch_special.DECOMPOSITIONS,
+                  **torch_linalg.DECOMPOSITIONS, **torch_sampling.DECOMPOSITIONS}
 
 torch_importer.keep_constants()
 
@@ -43,6 +48,7 @@ def lower(program):
     """The text of a function `main` for a torch.export.ExportedProgram."""
     try:
         program = program.run_decompositions(DECOMPOSITIONS)
+        torch_complex.split(program, DECOMPOSITIONS)
         torch_shapes.simplify(program.graph)
         inputs = prepare(program)
         torch_importer.name_literals(program)
@@ -57,7 +63,7 @@ def lower(program):
         PassManager.parse(PIPELINE, module.context).run(module)
         text = module.get_asm()
     except Exception as error:
-        raise diagnostics.Refused(diagnostics.reason(str(error))) from None
+        raise diagnostics.Refused(diagnostics.reason(str(error), module)) from None
     try:
         return spelling.to_mlir_22(text, inputs)
     except ValueError as error:

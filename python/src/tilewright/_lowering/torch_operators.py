@@ -3,7 +3,8 @@
 """PyTorch's operators that torch-mlir 20261001 lacks, or takes for something else, in ones that it has.
 
     wrong there     gelu by tanh, embedding_bag, index_put of a mask without elements, logcumsumexp, variances of no elements;
-                    fmod of large quotients; isclose and logaddexp of infinities; a NaN beside itself
+                    fmod of large quotients; isclose and logaddexp of infinities; a NaN beside itself; constants beside numbers of
+                    another type; norms of f16
     ends there      scatters along a dim that is counted from the end
     refused there   the others
 
@@ -13,6 +14,7 @@ A decomposition that gives NotImplemented leaves the operator as it is.
 import functools
 import math
 
+import numpy
 import torch
 from torch._decomp import core_aten_decompositions, decomposition_table
 from torch.nn import functional
@@ -50,6 +52,26 @@ def equal(x, y):
     return torch.logical_not(torch.isnan(x)) if x is y and x.is_floating_point() else NotImplemented
 
 
+_NUMPY = {torch.float32: numpy.float32, torch.float16: numpy.float16}
+
+
+def _compares(operator):
+    def decomposed(x, y):
+        """torch-mlir folds a constant and a number of another type wrongly, or crashes."""
+        if not isinstance(y, (int, float)):
+            return NotImplemented
+        if isinstance(y, float) and not x.is_floating_point():
+            return operator(x.to(torch.get_default_dtype()), y)
+        # What the number is as one of the tensor's type.
+        number = float(_NUMPY.get(x.dtype, float)(y)) if x.is_floating_point() else y
+        return operator(x, number) if type(number) is not type(y) or number != y and number == number else NotImplemented
+    DECOMPOSITIONS[operator] = decomposed
+
+
+for _operator in (aten.lt.Scalar, aten.le.Scalar, aten.gt.Scalar, aten.ge.Scalar, aten.eq.Scalar, aten.ne.Scalar):
+    _compares(_operator)
+
+
 @_decomposes(aten.fmod.Tensor, aten.fmod.Scalar)
 def fmod(x, y):
     """torch-mlir has it by a rounded quotient, and aten.remainder as the remainder."""
@@ -73,6 +95,15 @@ def hypot(x, y):
 @_decomposes(aten.dist.default)
 def dist(x, y, p=2):
     return torch.linalg.vector_norm(x - y, p)
+
+
+@_decomposes(aten.angle.default)
+def angle(x):
+    if x.is_complex():
+        return NotImplemented
+    kind = x.dtype if x.is_floating_point() else torch.get_default_dtype()
+    zero = torch.zeros_like(x, dtype=kind)
+    return torch.where(x < 0, math.pi, torch.where(torch.isnan(x), x.to(kind), zero) if x.is_floating_point() else zero)
 
 
 @_decomposes(aten.signbit.default)
@@ -105,6 +136,34 @@ DECOMPOSITIONS[aten.fmax.default] = _ignoring_nan(torch.maximum)
 DECOMPOSITIONS[aten.fmin.default] = _ignoring_nan(torch.minimum)
 
 
+# Operators that PyTorch defines by others.
+
+for _operator in (aten.linalg_norm.default, aten.linalg_norm.ord_str, aten.fft_fftshift.default, aten.fft_ifftshift.default,
+                  aten.adaptive_max_pool1d.default):
+    DECOMPOSITIONS[_operator] = torch.export.default_decompositions()[_operator]
+
+
+def _copies(operator, view):
+    DECOMPOSITIONS[operator] = lambda *arguments, **options: view(*arguments, **options).clone()
+
+
+for _name in ("alias", "as_strided", "diagonal", "expand", "narrow", "permute", "squeeze", "t", "transpose", "unfold", "unsqueeze", "view"):
+    for _overload in getattr(aten, f"{_name}_copy").overloads():
+        if not _overload.endswith("out"):
+            _copies(getattr(getattr(aten, f"{_name}_copy"), _overload), getattr(getattr(aten, _name), _overload))
+
+
+@_decomposes(aten.fft_rfftfreq.default)
+def rfftfreq(n, d=1.0, *, dtype=None, device=None, **_):
+    return torch.arange(n // 2 + 1, dtype=dtype or torch.get_default_dtype(), device=device) / (n * d)
+
+
+@_decomposes(aten.fft_fftfreq.default)
+def fftfreq(n, d=1.0, *, dtype=None, device=None, **_):
+    steps = [torch.arange(*ends, dtype=dtype or torch.get_default_dtype(), device=device) for ends in ((0, (n + 1) // 2), (-(n // 2), 0))]
+    return torch.cat(steps) / (n * d)
+
+
 # Products, distances, convolutions
 
 
@@ -118,6 +177,18 @@ def addmv(x, matrix, vector, *, beta=1, alpha=1):
 @_decomposes(aten._cdist_forward.default)
 def cdist(x, y, p, _mode):
     return torch.linalg.vector_norm(x.unsqueeze(-2) - y.unsqueeze(-3), p, -1)
+
+
+@_decomposes(aten._pdist_forward.default)
+def pdist(x, p=2.0):
+    count = x.shape[0]
+    if not isinstance(count, int):
+        return NotImplemented
+    places = torch.arange(count * count, device=x.device).view(count, count)
+    rest = [places[row, row + 1:] for row in range(count - 1)]
+    if not rest:
+        return x.new_zeros(0)
+    return cdist(x, x, p, None).flatten().index_select(0, torch.cat(rest))
 
 
 @_decomposes(aten.convolution.default)
@@ -159,17 +230,65 @@ def _is_empty(x, dim):
     return any(isinstance(x.shape[d], int) and x.shape[d] == 0 for d in (dim or range(x.dim())))
 
 
-def _of_one_element(operator):
-    """cumsum and cumprod of a tensor without dims are the element."""
-    def decomposed(x, dim, *, dtype=None):
+def _of_no_dims(operator, has_places):
+    """What reduces a dim, of a tensor without dims: the element, and its place."""
+    def decomposed(x, dim=None, *_, **__):
         if x.dim():
             return NotImplemented
-        return x.to(dtype or (x.dtype if x.dtype.is_floating_point else torch.int64)).clone()
+        place = torch.zeros_like(x, dtype=torch.int64)
+        return (x.clone(), place) if has_places else x.clone()
     DECOMPOSITIONS[operator] = decomposed
 
 
-_of_one_element(aten.cumsum.default)
-_of_one_element(aten.cumprod.default)
+for _operator in (aten.max.dim, aten.min.dim):
+    _of_no_dims(_operator, True)
+for _operator in (aten.amax.default, aten.amin.default):
+    _of_no_dims(_operator, False)
+
+
+@_decomposes(aten.argmax.default, aten.argmin.default)
+def place_of_one(x, dim=None, keepdim=False):
+    return NotImplemented if x.dim() else torch.zeros_like(x, dtype=torch.int64)
+
+
+def by_f32(operator, otherwise=lambda *_, **__: NotImplemented):
+    """A decomposition of an operator that sums, of f16 and bf16: torch-mlir would round in between, or find the sum too large."""
+    def decomposed(x, *arguments, **options):
+        if x.dtype not in (torch.float16, torch.bfloat16) or options.get("dtype") not in (None, x.dtype):
+            return otherwise(x, *arguments, **options)
+        options.pop("dtype", None)
+        wide = [a.to(torch.float32) if isinstance(a, torch.Tensor) and a.dtype == x.dtype else a for a in arguments]
+        return operator(x.to(torch.float32), *wide, **options).to(x.dtype)
+    return decomposed
+
+
+def _scan_of_one(x, dim, *, dtype=None):
+    """cumsum and cumprod of a tensor without dims are the element."""
+    if x.dim():
+        return NotImplemented
+    return x.to(dtype or (x.dtype if x.dtype.is_floating_point else torch.int64)).clone()
+
+
+for _operator in (aten.mean.default, aten.mean.dim, aten.linalg_vector_norm.default):
+    DECOMPOSITIONS[_operator] = by_f32(_operator)
+DECOMPOSITIONS[aten.cumsum.default] = by_f32(aten.cumsum.default, _scan_of_one)
+
+
+@_decomposes(aten.cumprod.default)
+def cumprod(x, dim, *, dtype=None):
+    """torch-mlir has none that converts."""
+    if dtype is not None:
+        return aten.cumprod.default(x.to(dtype), dim)
+    return by_f32(aten.cumprod.default, _scan_of_one)(x, dim)
+
+
+@_decomposes(aten.rms_norm.default)
+def rms_norm(x, normalized_shape, weight=None, eps=None):
+    if x.dtype not in (torch.float16, torch.bfloat16):
+        return NotImplemented
+    eps = torch.finfo(torch.float32).eps if eps is None else eps
+    weight = None if weight is None else weight.to(torch.float32)
+    return aten.rms_norm.default(x.to(torch.float32), normalized_shape, weight, eps).to(x.dtype)
 
 
 def _scan(combine, dim, *tensors):
@@ -219,13 +338,13 @@ DECOMPOSITIONS[aten.cummin.default] = _running(torch.le)
 @_decomposes(aten.sort.stable)
 def sort(x, *, stable, dim=-1, descending=False):
     """All sorts of ours are stable."""
-    return sort_of_bytes(x, dim, descending) if x.dtype == torch.uint8 else aten.sort.default(x, dim, descending)
+    return sort_of_bytes(x, dim, descending) if x.dtype in (torch.uint8, torch.bool) else aten.sort.default(x, dim, descending)
 
 
 @_decomposes(aten.sort.default)
 def sort_of_bytes(x, dim=-1, descending=False):
-    """torch-mlir compares them as numbers with a sign."""
-    if x.dtype != torch.uint8:
+    """Of bools, too. torch-mlir compares them as numbers with a sign."""
+    if x.dtype not in (torch.uint8, torch.bool):
         return NotImplemented
     values, places = aten.sort.default(x.to(torch.int16), dim, descending)
     return values.to(x.dtype), places
@@ -285,8 +404,21 @@ def _from_the_start(operator):
     return decomposed
 
 
-for _operator in (aten.scatter.src, aten.scatter.value, aten.scatter_add.default):
+for _operator in (aten.scatter.src, aten.scatter.value):
     _from_the_start(_operator)
+
+
+def _of_bools(operator, otherwise=lambda *_, **__: NotImplemented):
+    """Sums of bools, which torch-mlir takes modulo 2."""
+    def decomposed(x, dim, index, values, **options):
+        if x.dtype != torch.bool:
+            return otherwise(x, dim, index, values, **options)
+        return operator(x.to(torch.int32), dim, index, values.to(torch.int32), **options) > 0
+    DECOMPOSITIONS[operator] = decomposed
+
+
+_of_bools(aten.scatter_add.default, _from_the_start(aten.scatter_add.default))
+_of_bools(aten.index_add.default, decomposition_table[aten.index_add.default])
 
 _scatter_reduce = _from_the_start(aten.scatter_reduce.two)
 

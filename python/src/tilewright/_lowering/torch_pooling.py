@@ -1,6 +1,6 @@
 # Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Pools with ceil_mode, of tensors without a batch, and adaptive ones whose windows have one size.
+"""Pools with ceil_mode, of tensors without a batch, and adaptive ones.
 
 torch-mlir 20261001 takes ceil_mode for one more window in every dim. PyTorch has one more only where elements are left that no window
 has, and where it begins inside of the input. Dims that have one more by both rules are left to torch-mlir, if all of them are like that.
@@ -11,6 +11,8 @@ import math
 import torch
 from torch._decomp import decomposition_table
 from torch.nn import functional
+
+from torch_operators import by_f32
 
 aten = torch.ops.aten
 
@@ -98,12 +100,40 @@ def average_pool_of_one_dim(x, kernel_size, stride=(), padding=0, ceil_mode=Fals
                                    count_include_pad).squeeze(-2)
 
 
+def _windows(x, outputs, widths):
+    """(..., outputs * widths of each dim) as (..., outputs, elements of a window)"""
+    ahead, count = x.dim() - len(outputs), len(outputs)
+    x = x.reshape(*x.shape[:ahead], *(size for pair in zip(outputs, widths) for size in pair))
+    order = [*range(ahead), *range(ahead, ahead + 2 * count, 2), *range(ahead + 1, ahead + 2 * count, 2)]
+    return x.permute(order).flatten(ahead + count)
+
+
+def _adaptive_max_pool(operator, count):
+    def decomposed(x, output_size):
+        """Where windows have one size it is a pool; else each is taken as large as the largest, its last element several times."""
+        outputs, sizes = _of_dims(output_size, count), x.shape[-count:]
+        if not all(isinstance(size, int) for size in sizes) or all(size % output == 0 for size, output in zip(sizes, outputs)):
+            return decomposition_table[operator](x, output_size)
+        elements, widths, place = x, [], torch.zeros((), dtype=torch.int64, device=x.device)
+        for dim, (size, output) in enumerate(zip(sizes, outputs), -count):
+            number = torch.arange(output, device=x.device).unsqueeze(1)
+            widths.append(max(-(-(n + 1) * size // output) - n * size // output for n in range(output)))
+            first, last = number * size // output, ((number + 1) * size + output - 1) // output - 1
+            taken = torch.minimum(first + torch.arange(widths[-1], device=x.device), last).flatten()
+            elements = elements.index_select(dim, taken)
+            place = place.unsqueeze(-1) * size + taken
+        values, which = torch.max(_windows(elements, outputs, widths), -1)
+        places = _windows(place, outputs, widths)
+        return values, places.expand(*which.shape, places.shape[-1]).gather(-1, which.unsqueeze(-1)).squeeze(-1)
+    return decomposed
+
+
 DECOMPOSITIONS = {
     aten.max_pool2d_with_indices.default: _max_pool(aten.max_pool2d_with_indices.default, 2),
     aten.max_pool3d_with_indices.default: _max_pool(aten.max_pool3d_with_indices.default, 3),
-    aten.avg_pool1d.default: average_pool_of_one_dim,
-    aten.avg_pool2d.default: _average_pool(aten.avg_pool2d.default, 2),
-    aten.avg_pool3d.default: _average_pool(aten.avg_pool3d.default, 3),
-    aten.adaptive_max_pool2d.default: decomposition_table[aten.adaptive_max_pool2d.default],
-    aten.adaptive_max_pool3d.default: decomposition_table[aten.adaptive_max_pool3d.default],
+    aten.avg_pool1d.default: by_f32(aten.avg_pool1d.default, average_pool_of_one_dim),
+    aten.avg_pool2d.default: by_f32(aten.avg_pool2d.default, _average_pool(aten.avg_pool2d.default, 2)),
+    aten.avg_pool3d.default: by_f32(aten.avg_pool3d.default, _average_pool(aten.avg_pool3d.default, 3)),
+    aten.adaptive_max_pool2d.default: _adaptive_max_pool(aten.adaptive_max_pool2d.default, 2),
+    aten.adaptive_max_pool3d.default: _adaptive_max_pool(aten.adaptive_max_pool3d.default, 3),
 }

@@ -5,6 +5,7 @@
     view of (b, t, 64) as (b * t, 64)      prims.collapse of two dims: torch-mlir takes t for 1 where both are unknown
     view of (b * t, 64) as (b, t, 64)      aten.unflatten of one, without questions about negative sizes
     expand of (b, 1, t) to (b, 4, t)       … to (-1, 4, -1): torch-mlir would ask a run which dims are repeated
+    what gives no elements                 a constant: torch-mlir would divide by their number
 """
 
 import math
@@ -18,12 +19,28 @@ _VIEWS = (torch.ops.aten.view.default, torch.ops.aten._unsafe_view.default, torc
 def simplify(graph):
     """In place, of a decomposed program's graph."""
     for node in list(graph.nodes):
+        if node.op == "call_function" and _is_empty(node.meta.get("val")):
+            _empty(graph, node)
+    graph.eliminate_dead_code()
+    for node in list(graph.nodes):
         if node.op != "call_function" or not node.args or "val" not in getattr(node.args[0], "meta", {}):
             continue
         if node.target in _VIEWS:
             _reshape(graph, node)
         elif node.target == torch.ops.aten.expand.default:
             _expand(graph, node)
+
+
+def _is_empty(value):
+    return isinstance(value, torch.Tensor) and not value.is_complex() and 0 in value.shape and all(isinstance(size, int) for size in value.shape)
+
+
+def _empty(graph, node):
+    value = node.meta["val"]
+    with graph.inserting_before(node):
+        result = graph.call_function(torch.ops.aten.full.default, (list(value.shape), 0), {"dtype": value.dtype, "device": value.device})
+    result.meta = node.meta
+    _replace(graph, node, result)
 
 
 def _shape(node):
@@ -52,6 +69,9 @@ def _reshape(graph, node):
         return _replace(graph, node, source)
     pairs = groups(old, new)
     if pairs is None or all(size.is_number for size in old + new):
+        return
+    sizes = [known if size == -1 and isinstance(known, int) else size for size, known in zip(sizes, node.meta["val"].shape)]
+    if -1 in sizes:
         return
     value = source
     with graph.inserting_before(node):

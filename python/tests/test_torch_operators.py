@@ -121,7 +121,8 @@ def operators():
         "norms of f16": (lambda x: torch.linalg.vector_norm(x.half(), 6), (torch.tensor([8.477]),)),
         "sums of f16": (lambda x, w: (x.mean(-1), functional.rms_norm(x, (500,), w), functional.rms_norm(x / 1e4, (500,)), functional.avg_pool1d(x, 250),
                                       x[:, :9].cumsum(-1)), ((random(3, 500) * 30 + 300).half(), torch.ones(500).half())),
-        "sums of bools": (lambda x, i, s: (x.index_add(0, i, s), x.scatter_add(0, i, s)), (torch.tensor([True, False]), torch.tensor([0, 1]), torch.tensor([True, True]))),
+        "pools of integers": (lambda x: functional.max_pool2d(x, 2, return_indices=True), ((random(1, 2, 4, 6) * 100).to(torch.int32),)),
+        "sums of bools": (lambda x, i, s: (x.index_add(0, i, s), x.scatter_add(0, i, s), x.index_put((i,), s, accumulate=True)), (torch.tensor([True, False]), torch.tensor([0, 1]), torch.tensor([True, True]))),
         "small systems": (lambda a, b, s: (torch.linalg.inv(a), torch.linalg.solve(a, b), torch.linalg.cholesky(s), torch.linalg.cholesky(s, upper=True),
                                            torch.linalg.solve_triangular(s, b, upper=True), torch.linalg.solve_triangular(s, b.mT, upper=False, left=False),
                                            torch.cholesky_solve(b, s)), (square + torch.eye(5), random(5, 3), square @ square.t() + torch.eye(5))),
@@ -254,5 +255,7 @@ def test_complex_numbers():
     program = tilewright.from_torch(module, tensors, via="torch-mlir", target="cpu")
     for number, (result, expected) in enumerate(zip(program(*tensors), module(*tensors))):
         np.testing.assert_allclose(np.asarray(result), expected.numpy(), rtol=1e-4, atol=1e-4, err_msg=str(number))
+    with pytest.raises(tilewright.CompileError, match="max_pool of i64: torch-mlir does not lower it; "):
+        tilewright.from_torch(torch.nn.MaxPool2d(2), (torch.ones(1, 1, 4, 4, dtype=torch.int64),), via="torch-mlir", target="cpu")
     with pytest.raises(tilewright.CompileError, match="its argument 'input' is complex: give its parts, by view_as_real"):
         tilewright.from_torch(torch.nn.Identity(), (torch.ones(2, dtype=torch.complex64),), via="torch-mlir", target="cpu")

@@ -53,8 +53,8 @@ def lower(program):
         inputs = prepare(program)
         torch_importer.name_literals(program)
         module = fx.export_and_import(program, output_type="raw", func_name="main", decomposition_table={}).operation
-    except diagnostics.Refused:
-        raise
+    except diagnostics.Refused as refusal:  # less where in the graph, which PyTorch adds
+        raise diagnostics.Refused(diagnostics.first_line(refusal)) from None
     except Exception as error:  # whatever the importer runs into
         raise diagnostics.Refused(f"it cannot be imported: {diagnostics.first_line(error)}") from None
     # Diagnostics are in the exception then.

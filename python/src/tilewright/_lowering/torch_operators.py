@@ -446,6 +446,8 @@ def scatter_value_reduced(x, dim, index, value, *, reduce):
 def put_where(x, indices, values, accumulate=False):
     """Of a mask of the first dims, and values that do not depend on how many elements it has: no scatter at all. torch-mlir's
     writes one slice, too, where the mask has none."""
+    if accumulate and x.dtype == torch.bool:
+        return aten.index_put.default(x.to(torch.int32), indices, values.to(torch.int32), True) > 0
     mask = indices[0]
     if mask is None or mask.dtype != torch.bool or any(index is not None for index in indices[1:]):
         return NotImplemented

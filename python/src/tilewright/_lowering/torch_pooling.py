@@ -12,6 +12,7 @@ import torch
 from torch._decomp import decomposition_table
 from torch.nn import functional
 
+import diagnostics
 from torch_operators import by_f32
 
 aten = torch.ops.aten
@@ -42,6 +43,12 @@ def _max_pool(operator, count):
     def decomposed(x, kernel_size, stride=(), padding=0, dilation=1, ceil_mode=False):
         kernel, padding, dilation = (_of_dims(values, count) for values in (kernel_size, padding, dilation))
         stride, sizes = _of_dims(stride, count, kernel), x.shape[-count:]
+        if not x.is_floating_point():
+            if x.dtype == torch.int64:
+                raise diagnostics.Refused("PyTorch's max_pool of i64: torch-mlir does not lower it")
+            wide = x.to(torch.float64 if x.dtype == torch.int32 else torch.float32)
+            values, places = operator(wide, kernel, stride, padding, dilation, ceil_mode)
+            return values.to(x.dtype), places
         if x.dim() == count + 1:
             return tuple(result.squeeze(0) for result in operator(x.unsqueeze(0), kernel, stride, padding, dilation, ceil_mode))
         if not ceil_mode or not all(isinstance(size, int) for size in sizes):

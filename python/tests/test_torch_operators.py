@@ -131,6 +131,9 @@ def operators():
         "grids in three dims": (lambda x, g: (functional.grid_sample(x, g, align_corners=False), functional.grid_sample(
             x, g, "nearest", "reflection", align_corners=True)), (random(1, 2, 4, 5, 6), random(1, 2, 3, 4, 3))),
         "pdist": (lambda x: (torch.pdist(x), torch.angle(x), torch.cumprod(x, 0, dtype=torch.float64)), (square,)),
+        "put": (lambda x, i, v: (x.put(i, v), x.put(i, v, accumulate=True)), (square, torch.tensor([[1, -2]]), random(1, 2))),
+        "histc": (lambda x: (torch.histc(x, 4, -1.0, 1.0), torch.histc(x, 7)), (x,)),
+        "kthvalue of one": (lambda x: torch.kthvalue(x, 1), (torch.tensor(3.0),)),
         "views that copy": (lambda x: (torch.view_copy(x, (5, 10)), torch.permute_copy(x, (1, 0)), torch.narrow_copy(x, 1, 2, 3), torch.squeeze_copy(x)),
                             (x,)),
         "shifts": (lambda x: (torch.fft.fftshift(x), torch.fft.ifftshift(x, 0)), (x,)),

@@ -240,7 +240,7 @@ def _of_no_dims(operator, has_places):
     DECOMPOSITIONS[operator] = decomposed
 
 
-for _operator in (aten.max.dim, aten.min.dim):
+for _operator in (aten.max.dim, aten.min.dim, aten.kthvalue.default):
     _of_no_dims(_operator, True)
 for _operator in (aten.amax.default, aten.amin.default):
     _of_no_dims(_operator, False)
@@ -459,6 +459,25 @@ def put_where(x, indices, values, accumulate=False):
     return torch.where(mask[(...,) + (None,) * slices], x + values if accumulate else values, x)
 
 
+@_decomposes(aten.put.default)
+def put(x, index, source, accumulate=False):
+    index = index.flatten()
+    index = torch.where(index < 0, index + x.numel(), index)
+    return x.flatten().index_put((index,), source.flatten(), accumulate).view(x.shape)
+
+
+@_decomposes(aten.histc.default)
+def histc(x, bins=100, min=0, max=0):
+    """The range of the elements where none is given."""
+    x, (low, high) = x.flatten(), (torch.full_like(x.flatten()[0], end) for end in (min, max))
+    if min == max:
+        low, high = x.min(), x.max()
+        low, high = torch.where(low == high, low - 1, low), torch.where(low == high, high + 1, high)
+    place = ((x - low) / (high - low) * bins).to(torch.int64).clamp(max=bins - 1)
+    place = torch.where((x >= low) & (x <= high), place, -1)
+    return (place == torch.arange(bins, device=x.device).unsqueeze(1)).sum(1).to(x.dtype)
+
+
 @_decomposes(aten.index_reduce.default)
 def index_reduce(x, dim, index, source, reduce, *, include_self=True):
     if not x.dim():
@@ -515,3 +534,23 @@ def embedding_bag(weight, indices, offsets, scale_grad_by_freq=False, mode=0, sp
         if mode == 1:
             result = result / sizes.clamp(min=1).unsqueeze(1).to(weight.dtype)
     return result, bag, sizes, torch.zeros_like(sizes)
+
+
+# Random numbers
+
+
+@_decomposes(aten.normal.Tensor_Tensor, aten.normal.Tensor_float, aten.normal.float_Tensor)
+def normal(mean, std=1.0, *, generator=None):
+    like = mean if isinstance(mean, torch.Tensor) else std
+    shape = torch.broadcast_shapes(*(given.shape for given in (mean, std) if isinstance(given, torch.Tensor)))
+    return torch.randn(shape, dtype=like.dtype, device=like.device) * std + mean
+
+
+@_decomposes(aten.randint_like.default)
+def randint_like(x, high, *, dtype=None, **_):
+    return torch.randint(0, high, x.shape, device=x.device).to(dtype or x.dtype)
+
+
+@_decomposes(aten.randint_like.low_dtype)
+def randint_between(x, low, high, *, dtype=None, **_):
+    return torch.randint(low, high, x.shape, device=x.device).to(dtype or x.dtype)

@@ -40,7 +40,7 @@ class Forked:
                     os.dup2(said.fileno(), 1)
                     os.dup2(said.fileno(), 2)
                     sys.stdout = sys.stderr = open(1, "w", closefd=False)
-                    signal.alarm(int(timeout or 0))
+                    signal.setitimer(signal.ITIMER_PROF, timeout or 0)  # of the processor: others may have it
                     code = lower_torch.main(*arguments)
                 except Exception:
                     traceback.print_exc()
@@ -54,7 +54,7 @@ class Forked:
             return None
         if status == diagnostics.REFUSED:
             return text
-        if status == -signal.SIGALRM:
+        if status == -signal.SIGPROF:
             return f"torch-mlir has not lowered it within {timeout} s"
         last = (text.splitlines() or ["without a message"])[-1]
         return f"torch-mlir ended by signal {-status}" if status < 0 else f"torch-mlir ended with status {status} ({last})"

@@ -113,7 +113,7 @@ def operators():
             lambda x: tuple(torch.where(of, x, 0.0) for c in (torch.full_like(x, 2.5),)
                             for of in (c < 1, c >= 3, c > 1, torch.full_like(x, 0.1) == 0.1, torch.full_like(x, 3, dtype=torch.int64) < 3.5)), (x,)),
         "comparisons with numbers": (lambda x: (x > math.inf, x != math.nan, x.long() < 1.5, x.half() <= 0.1, (x > 0) == True), (special.nan_to_num(0.0),)),
-        "reductions of one": (lambda x: (x.argmax(), x.argmin(0), torch.max(x, 0), torch.min(x, -1), torch.log_softmax(x, 0), torch.logsumexp(x, 0),
+        "reductions of one": (lambda x: (x.argmax(), x.argmin(0), torch.max(x, 0), torch.min(x, -1), torch.softmax(x, 0), torch.log_softmax(x, 0), torch.logsumexp(x, 0),
                                          torch.aminmax(x)), (torch.tensor(3.0),)),
         "views of nothing": (lambda x: (functional.unfold(x, 2), x.transpose(1, 3).reshape(0, 5), torch.cat([x, x]).sum(), functional.pixel_shuffle(
             x.expand(0, 4, 5, 5), 2)), (torch.ones(0, 1, 5, 5),)),

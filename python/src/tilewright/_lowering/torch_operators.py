@@ -246,6 +246,12 @@ for _operator in (aten.amax.default, aten.amin.default):
     _of_no_dims(_operator, False)
 
 
+@_decomposes(aten.softmax.int, aten._softmax.default)
+def softmax_of_one(x, dim, kind=None, *, dtype=None):
+    """torch-mlir does not end with a tensor without dims."""
+    return NotImplemented if x.dim() else (x - x + 1).to(dtype or (kind if isinstance(kind, torch.dtype) else x.dtype))
+
+
 @_decomposes(aten.argmax.default, aten.argmin.default)
 def place_of_one(x, dim=None, keepdim=False):
     return NotImplemented if x.dim() else torch.zeros_like(x, dtype=torch.int64)

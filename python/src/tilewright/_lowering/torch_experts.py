@@ -1,6 +1,6 @@
 # Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Mixtures of experts: products of groups of rows, each with the matrix of its expert, and counts of rows.
+"""Mixtures of experts: products of groups of rows, each with the matrix of its expert.
 
 Transformers sorts the rows by expert and calls `_grouped_mm(rows, matrices, offsets)`, or an operator of its own with the same meaning,
 where offsets[e] is the row behind the last of expert e. Rows behind the last offset are zeros here; PyTorch leaves them open.
@@ -32,22 +32,6 @@ def _grouped_mm(rows, matrices, offs=None, bias=None, out_dtype=None):
     return result if out_dtype is None else result.to(out_dtype)
 
 
-def _histc(x, bins=100, min=0, max=0):
-    """Of bins of equal width between `min` and `max`, the largest and smallest element where both are equal, how many elements are in each."""
-    x = x.flatten()
-    if min == max:
-        if min != 0 or x.numel() == 0:
-            return NotImplemented
-        low, high = x.amin(), x.amax()
-        low, high = torch.where(low == high, low - 1, low), torch.where(low == high, high + 1, high)
-    else:
-        low, high = min, max
-    place = ((x - low) / (high - low) * bins).to(torch.int64).clamp(max=bins - 1)
-    inside = (x >= low) & (x <= high)
-    hits = (place.unsqueeze(0) == torch.arange(bins, device=x.device).unsqueeze(1)) & inside.unsqueeze(0)
-    return hits.to(x.dtype).sum(-1, dtype=x.dtype)
-
-
 def _define_fallback():
     """The operator that Transformers defines for what PyTorch's does not take; programs that have it are read without Transformers."""
     if not hasattr(torch.ops.transformers, "grouped_mm_fallback"):
@@ -57,4 +41,4 @@ def _define_fallback():
     return torch.ops.transformers.grouped_mm_fallback.default
 
 
-DECOMPOSITIONS = {aten.histc.default: _histc, aten._grouped_mm.default: _grouped_mm, _define_fallback(): _grouped_mm}
+DECOMPOSITIONS = {aten._grouped_mm.default: _grouped_mm, _define_fallback(): _grouped_mm}

@@ -472,6 +472,19 @@ def put(x, index, source, accumulate=False):
     return x.flatten().index_put((index,), source.flatten(), accumulate).view(x.shape)
 
 
+@_decomposes(aten.constant_pad_nd.default)
+def constant_pad_nd(x, pad, value=0.0):
+    """torch-mlir takes a pad that leaves the shape as it is for none, as a shift by one row."""
+    if all(not isinstance(amount, int) or amount >= 0 for amount in pad):
+        return NotImplemented
+    for number, (before, behind) in enumerate(zip(pad[::2], pad[1::2])):
+        dim = x.dim() - 1 - number
+        if before < 0 or behind < 0:
+            x = aten.slice.Tensor(x, dim, max(-before, 0), x.shape[dim] - max(-behind, 0))
+    added = [max(amount, 0) for amount in pad]
+    return aten.constant_pad_nd.default(x, added, value) if any(added) else x.clone()
+
+
 @_decomposes(aten.histc.default)
 def histc(x, bins=100, min=0, max=0):
     """The range of the elements where none is given."""

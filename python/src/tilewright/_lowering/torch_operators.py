@@ -485,6 +485,12 @@ def constant_pad_nd(x, pad, value=0.0):
     return aten.constant_pad_nd.default(x, added, value) if any(added) else x.clone()
 
 
+@_decomposes(aten.topk.default)
+def topk(x, k, dim=-1, largest=True, sorted=True):
+    """In any order is in order, too."""
+    return NotImplemented if sorted else aten.topk.default(x, k, dim, largest, True)
+
+
 @_decomposes(aten.histc.default)
 def histc(x, bins=100, min=0, max=0):
     """The range of the elements where none is given."""

@@ -208,7 +208,8 @@ void Evaluator::foldExtracts(Operation *op) {
     b.setInsertionPoint(read);
     auto value = cast<TypedAttr>(source->values[0]);
     read.replaceAllUsesWith(arith::ConstantOp::create(b, read.getLoc(), value).getResult());
-    read.erase();
+    if (read != op) // else it is dead
+      read.erase();
   });
 }
 
@@ -497,6 +498,8 @@ void Evaluator::run() {
     Result elements = evaluate(op);
     if (!elements)
       continue;
+    // To hold them costs, too.
+    folds -= elements->values.size() / 16;
     if (Value value = createReplacement(op, *elements)) {
       known[value] = *elements;
       op->getResult(0).replaceAllUsesWith(value);

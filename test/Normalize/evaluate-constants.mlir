@@ -129,3 +129,16 @@ func.func @unknown() -> (tensor<4xi32>, tensor<i32>) {
   } -> tensor<i32>
   return %part, %q : tensor<4xi32>, tensor<i32>
 }
+
+// -----
+
+// An element of what is the same everywhere, which the host reads.
+
+// CHECK-LABEL: func @element
+// CHECK: %[[C:.*]] = arith.constant 7 : i32
+// CHECK: return %[[C]]
+func.func @element(%i: index) -> i32 {
+  %sevens = arith.constant dense<7> : tensor<5xi32>
+  %r = tensor.extract %sevens[%i] : tensor<5xi32>
+  return %r : i32
+}

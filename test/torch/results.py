@@ -1,8 +1,9 @@
 # Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What ops.py found: results.tsv beside this file, and docs/torch.md, which is made of it.
+"""What ops.py and models.py found: results.tsv and models.tsv beside this file, and docs/torch.md, which is made of them.
 
-A line of results.tsv is a sample: operator, its type and number, result, reason, inputs.
+A line of results.tsv is a sample: operator, its type and number, result, reason, inputs. A line of models.tsv is a model: its name,
+result, reason, kernels of a call for cpu and for sm_90a, and the largest error as a share of the result's largest element.
 """
 
 import collections
@@ -12,6 +13,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 TABLE = HERE / "results.tsv"
+MODELS = HERE / "models.tsv"
 PAGE = HERE.parents[1] / "docs/torch.md"
 # From good to bad. refused: with a diagnostic; failed: a crash, or a call that is an error; endless: no answer in time.
 ORDER = ("right", "refused", "failed", "endless", "wrong")
@@ -35,6 +37,21 @@ def write(table):
     PAGE.write_text(page(read()))
 
 
+def read_models():
+    """{model: (result, reason, kernels, kernels for sm_90a, error)}, all text"""
+    lines = MODELS.read_text().splitlines()[1:] if MODELS.exists() else []
+    return {name: tuple(cells) for name, *cells in (line.split("\t") for line in lines)}
+
+
+def write_models(table):
+    lines = ["model\tresult\treason\tkernels\tkernels for sm_90a\terror"]
+    for name, (result, reason, kernels, on_gpu, error) in sorted(table.items()):
+        error = f"{float(error):.0e}" if result == "right" else ""
+        lines.append("\t".join([name, result, re.sub(r"\s+", " ", reason), str(kernels), str(on_gpu), error]))
+    MODELS.write_text("\n".join(lines) + "\n")
+    PAGE.write_text(page(read()))
+
+
 def worse(recorded, found):
     """Lines that say what is not as good as recorded; a refusal of what was refused may have other words."""
     lines = []
@@ -51,7 +68,7 @@ def worse(recorded, found):
 def check_page():
     if PAGE.exists() and PAGE.read_text() == page(read()):
         return 0
-    print("docs/torch.md is not what test/torch/results.tsv makes; test/torch/ops.py --record", file=sys.stderr)
+    print("docs/torch.md is not what test/torch/*.tsv make; test/torch/ops.py --record", file=sys.stderr)
     return 1
 
 
@@ -76,6 +93,17 @@ def group(operator):
     return f"`{known[1]}.*`" if known else "others"
 
 
+def models_page(table):
+    """The section about models."""
+    if not table:
+        return []
+    good = sum(cells[0] == "right" for cells in table.values())
+    lines = MODELS_HEAD.format(models=len(table), good=good).splitlines() + ["| model | result | kernels of a call, cpu | sm_90a |", "|---|---|---|---|"]
+    for name, (result, reason, kernels, on_gpu, _) in sorted(table.items()):
+        lines.append(f"| {name} | {result}{': ' + cause(reason) if reason else ''} | {kernels if kernels != '0' else ''} | {on_gpu if on_gpu != '0' else ''} |")
+    return lines
+
+
 def page(table):
     """docs/torch.md"""
     every = [cells for cases in table.values() for cells in cases.values()]
@@ -88,6 +116,7 @@ def page(table):
     for title, names in [("all", list(table)), *sorted(groups.items())]:
         cells = [each for name in names for each in table[name].values()]
         lines.append(f"| {title} | {len(names)} | {len(set(names) & set(good))} | {count(cells)} |")
+    lines += models_page(read_models())
     lines += ["", "## Not all right", "", "| operator | samples right / tried | first reason |", "|---|---|---|"]
     for name, cases in sorted(table.items()):
         bad = [cells for cells in cases.values() if cells[0] != "right"]
@@ -107,4 +136,12 @@ bool or f16 has the tolerances of `test/torch/attempt.py`; of random results the
 this page; `test/torch/README.md` says how, [From Python](python.md#from-pytorch) how to compile modules. What is not here was not tried yet.
 
 Right / tried; *refused*: an error says why; *failed*: a crash, or a call is an error; *endless*: it takes too long; *wrong*: another result.
+"""
+
+MODELS_HEAD = """
+## Models
+
+{models} models of Transformers, torchvision and timm with random weights, of which {good} are right on `cpu` (within 1e-3 of the largest element
+of a result). Those of Transformers have two layers; `test/torch/model_list.py` has their sizes. `test/torch/models.py --record` makes the table.
+
 """

@@ -173,6 +173,21 @@ static void guardAlignedViews(func::FuncOp kernel, json::Array &all) {
   }
 }
 
+/// `["and", …]` with as many arguments as the runtime reads at once: more are in one of them.
+static json::Value nestConditions(json::Array all) {
+  constexpr size_t kMostArguments = 64;
+  while (all.size() > kMostArguments + 1) {
+    json::Array inner{"and"};
+    for (size_t i = 0; i < kMostArguments; ++i) {
+      inner.push_back(std::move(all.back()));
+      all.pop_back();
+    }
+    std::reverse(inner.begin() + 1, inner.end());
+    all.push_back(std::move(inner));
+  }
+  return all;
+}
+
 /// Guards of the kernel itself: promised divisors, and 32-bit indices.
 static json::Value kernelGuard(func::FuncOp kernel, const json::Value &target) {
   json::Array all{"and"};
@@ -207,7 +222,7 @@ static json::Value kernelGuard(func::FuncOp kernel, const json::Value &target) {
     return true;
   if (all.size() == 2)
     return std::move(all[1]);
-  return all;
+  return nestConditions(std::move(all));
 }
 
 static json::Object describeTensorMap(TensorMapAttr map) {

@@ -9,6 +9,7 @@
 //   %s = linalg.generic ins(%a, %b) { addf }      %r = linalg.generic ins(%a, %b)
 //   %r = linalg.generic ins(%s) { exp }      =>        { addf; exp }
 
+#include "GroupMembers.h"
 #include "tilewright/Dialect/GreedyRewrite.h"
 #include "tilewright/Dialect/MergeEqualValues.h"
 #include "tilewright/Dialect/Tilewright.h"
@@ -123,6 +124,8 @@ static bool shouldMerge(OpOperand *operand) {
   if (isOfCoordinates(producer) ||
       isConversion(producer, hasOneReader && kind == GroupKind::Elementwise))
     return true;
+  if (producer.getNumDpsInputs() + consumer->getNumOperands() > kMostTensors)
+    return false;
   // One reader that touches each element once: nothing is computed twice.
   return hasOneReader &&
          consumer.getMatchingIndexingMap(operand).getNumResults() ==

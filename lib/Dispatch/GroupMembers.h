@@ -12,6 +12,10 @@
 
 namespace tilewright {
 
+/// Tensors that a kernel reads or writes at most, where ops could be left out of it: each takes
+/// registers for its address and for what is read of it.
+inline constexpr size_t kMostTensors = 32;
+
 /// It has nothing to do with the group, which nobody has to be told.
 inline Refusal unrelated() { return refuse(Refused::Unrelated, ""); }
 

@@ -101,6 +101,28 @@ static Group openGroup(linalg::LinalgOp op) {
   return group;
 }
 
+/// Whether a kernel of `ops` reads and writes few enough tensors. Results that another of them
+/// reads count where there are others who do.
+static bool hasRoomFor(ArrayRef<linalg::LinalgOp> ops) {
+  llvm::SmallPtrSet<Operation *, 16> members(llvm::from_range, ops);
+  llvm::SmallPtrSet<Value, 16> tensors;
+  for (linalg::LinalgOp op : ops) {
+    for (Value input : op.getDpsInputs())
+      if (!members.contains(input.getDefiningOp()))
+        tensors.insert(input);
+    for (Value result : op->getResults())
+      if (llvm::any_of(result.getUsers(), [&](Operation *user) { return !members.contains(user); }))
+        tensors.insert(result);
+  }
+  return tensors.size() <= kMostTensors;
+}
+
+static bool hasRoomFor(ArrayRef<linalg::LinalgOp> ops, ArrayRef<linalg::LinalgOp> others) {
+  SmallVector<linalg::LinalgOp> all(ops);
+  all.append(others.begin(), others.end());
+  return hasRoomFor(all);
+}
+
 /// The loops of the group that `op` has there, if it may join.
 static OrRefusal<SmallVector<unsigned>> mayJoin(const Group &group, linalg::LinalgOp op,
                                                 TargetAttr target) {
@@ -116,6 +138,9 @@ static OrRefusal<SmallVector<unsigned>> mayJoin(const Group &group, linalg::Lina
     return unrelated();
   if (Refusal why = checkKinds(group, op, *matched, target))
     return why;
+  if (!hasRoomFor(group.ops, op))
+    return refuse(Refused::TileSize, "a kernel of both would have more than " +
+                                         std::to_string(kMostTensors) + " tensors");
   return *matched;
 }
 
@@ -153,7 +178,7 @@ static bool tryAbsorb(Group &base, ArrayRef<unsigned> loops, Group &other,
       other.kind == GroupKind::Contraction || !mayMoveTo(other, op))
     return false;
   auto toBase = lineUpLoops(base, loops, other, op);
-  if (!toBase)
+  if (!toBase || !hasRoomFor(base.ops, other.ops))
     return false;
   // Two reductions share a kernel only over the same loops.
   bool otherReduces = llvm::is_contained(other.reduced, true);

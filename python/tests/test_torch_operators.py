@@ -59,6 +59,8 @@ def operators():
         "adaptive_max_pool2d": (lambda x: (functional.adaptive_max_pool2d(x, (4, 2), return_indices=True), functional.adaptive_max_pool2d(x, 1)),
                                 (random(2, 8, 8),)),
         "topk in any order": (lambda x: torch.topk(x, 3, sorted=False)[0].sort(-1)[0], (x,)),
+        "polygamma below zero": (lambda x: (torch.polygamma(1, x), torch.polygamma(2, x), torch.polygamma(4, x)),
+                                 (torch.tensor([-2.3, -1.6, -0.75, 0.25, 0.5, 3.0]),)),
         "pads that shift": (lambda x: (functional.pad(x, (0, 0, 1, -1)), functional.pad(x, (-2, 2, -1, 0), value=3.0), functional.pad(x, (-1, -1))),
                             (random(2, 5, 8),)),
         "histc": (lambda x: (torch.histc(x, 7, -1.5, 1.5), torch.histc(x, 5), torch.histc(x.round(), 4, 0, 3)), (random(9, 20),)),

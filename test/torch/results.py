@@ -143,5 +143,6 @@ MODELS_HEAD = """
 
 {models} models of Transformers, torchvision and timm with random weights, of which {good} are right on `cpu` (within 1e-3 of the largest element
 of a result). Those of Transformers have two layers; `test/torch/model_list.py` has their sizes. `test/torch/models.py --record` makes the table.
+A model of that list that is not here was not tried yet.
 
 """

@@ -18,7 +18,7 @@ LARGEST = 200_000  # elements of a tensor
 UNSET = ("empty", "empty_like", "empty_permuted", "empty_strided", "new_empty", "new_empty_strided", "resize_", "resize_as_")
 
 #: Not stable: equal elements may be in any order, and so their indices.
-UNORDERED = ("argsort", "sort", "topk")
+UNORDERED = ("argsort", "kthvalue", "sort", "topk")
 
 
 class Sample(torch.nn.Module):

@@ -118,13 +118,20 @@ def polygamma_by_number(n, x):
     if n == 0:
         return digamma(x)
     sign = 1.0 if n % 2 else -1.0
-    order = torch.full_like(x, n + 1.0)
-    result = sign * math.gamma(n + 1.0) * zeta(order, x)
-    if n == 1:  # the others of negative numbers are as PyTorch's zeta has them
-        sine = torch.sin(math.pi * _turned(x))
-        reflected = (math.pi * math.pi) / (sine * sine) - hurwitz(order, torch.where(x < 0.5, 1 - x, 1.0))
-        result = torch.where(x < 0.5, reflected, result)
-    return result
+    order, scale = torch.full_like(x, n + 1.0), math.gamma(n + 1.0)
+    # Below 1/2 by reflection: the derivatives of cot are polynomials of it, p' = -(1 + c^2) dp/dc.
+    polynomial = [0.0, 1.0]
+    for _ in range(n):
+        slope = [power * factor for power, factor in enumerate(polynomial)][1:]
+        polynomial = [-(low + high) for low, high in zip(slope + [0.0, 0.0], [0.0, 0.0] + slope)]
+    turned = math.pi * _turned(x)
+    cotangent, derivative = torch.cos(turned) / torch.sin(turned), torch.zeros_like(x)
+    for factor in reversed(polynomial):
+        derivative = derivative * cotangent + factor
+    above = scale * hurwitz(order, torch.where(x < 0.5, 1 - x, x))
+    below = -above - math.pi ** (n + 1) * derivative
+    pole = (x <= 0) & _is_whole(x)
+    return torch.where(x < 0.5, torch.where(pole, sign * math.inf, below), sign * above)
 
 
 # erfinv(x) / x of w - 2.5 and of sqrt(w) - 6, w = -log(1 - x^2) below and from 5 on.

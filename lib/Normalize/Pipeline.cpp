@@ -52,6 +52,7 @@ void tilewright::populateNormalizePipeline(OpPassManager &pm,
   rest.addPass(createSliceConstantDimsPass());
   rest.addPass(createFoldRelayoutsPass());
   rest.addPass(createFoldReshapesPass());
+  rest.addPass(createMergeProductsPass());
   rest.addPass(createWriteTransposedPass());
   rest.addPass(createExpandSlicesPass());
   rest.addPass(createReadWindowsPass());

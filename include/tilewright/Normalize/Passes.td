@@ -101,6 +101,20 @@ def WriteTransposedPass
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def MergeProductsPass : Pass<"tilewright-merge-products", "::mlir::func::FuncOp"> {
+  let summary = "Products of one operand by several constant matrices become one";
+  let description = [{
+    Contractions that read the same operand and whose other operand is a constant, or computed
+    at load, become one whose constants lie side by side: they are put there when the program
+    is loaded. Elementwise ops on their results that read nothing but constants go along; the
+    results are slices. Products whose kernels have other work, and those that are written
+    into a part of a tensor or returned, stay, as do ops with a pinned
+    `tilewright.lowering_config`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def ReadExtractsPass : Pass<"tilewright-read-extracts", "::mlir::func::FuncOp"> {
   let summary = "Make operands of tensors that bodies read at coordinates of their loops";
   let description = [{

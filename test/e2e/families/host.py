@@ -241,6 +241,47 @@ def typed_constants(element):
     return f
 
 
+def branches(dynamic, biased):
+    """Products of one operand by three constants, of different widths: one product; its parts are read in place."""
+    f = Function("host_constants", "f32", "branches_biased" if biased else "branches", {"m": 9, "k": 12, "c": 16, "v": 8, "n": 5}, dynamic,
+                 known="kcvn")
+    x, z = f.arg(F32, "mk"), f.arg(F32, "vn")
+    random = np.random.default_rng(5)
+    weights = [random.integers(-2, 3, (width, 12)) for width in (16, 16, 8)]
+    biases = [random.integers(-3, 4, width) if biased else np.zeros(width, int) for width in (16, 16, 8)]
+    parts = []
+    for dim, w, b in zip("ccv", weights, biases):
+        spelt = ", ".join("[" + ", ".join(f"{number:.1f}" for number in row) + "]" for row in w)
+        matrix = f.raw(f"arith.constant dense<[{spelt}]> : tensor<{len(w)}x12xf32>", F32, dim + "k")
+        part = f.generic("m" + dim + "k", [x, matrix], f.zeros(F32, "m" + dim), multiply_add, reduce="k")
+        if biased:
+            spelt = ", ".join(f"{number:.1f}" for number in b)
+            bias = f.raw(f"arith.constant dense<[{spelt}]> : tensor<{len(w)}xf32>", F32, dim)
+            part = f.generic("m" + dim, [part, bias], f.empty(F32, "m" + dim), add)
+        parts.append(part)
+    q, k, v = parts
+    f.ret(f.generic("mc", [q, k], f.zeros(F32, "m"), multiply_add, reduce="c"),
+          f.generic("mvn", [v, z], f.zeros(F32, "mn"), multiply_add, reduce="v"))
+
+    def reference(x, z):
+        q, k, v = (x @ w.T + b for w, b in zip(weights, biases))
+        return (q * k).sum(axis=1), v @ z
+
+    for rows in (9, 1, 70, 0) if dynamic else (9,):
+        f.case(f"{rows}x12", {"m": rows}, integers(-3, 3), EXACT, reference)
+    return f
+
+
+def multiply_add(lines, left, right, total):
+    lines += [f"%p = arith.mulf {left}, {right} : f32", f"%t = arith.addf {total}, %p : f32"]
+    return "%t"
+
+
+def add(lines, left, right, out):
+    lines.append(f"%t = arith.addf {left}, {right} : f32")
+    return "%t"
+
+
 def scalars(dynamic):
     """A scalar that a kernel reads, and one that is returned."""
     dims = {"a": 210}
@@ -620,6 +661,9 @@ def functions():
     for element in (I8, I32, I64):
         yield loop_to_greatest(element)
     yield constants()
+    for dynamic in (False, True):
+        for biased in (False, True):
+            yield branches(dynamic, biased)
     for element in (F16, I32, I8):
         yield typed_constants(element)
     yield passthrough()

@@ -10,6 +10,7 @@
 #include "tilewright/Artifact/Manifest.h"
 #include "ManifestImages.h"
 #include "tilewright/Dialect/Divisibility.h"
+#include "tilewright/Dialect/Picks.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -107,7 +108,14 @@ FailureOr<json::Object> tilewright::describeDispatch(func::FuncOp kernel) {
   json::Array operands, scalars;
   auto access = kernel->getAttrOfType<ArrayAttr>(kAccessAttr);
   size_t tensor = 0;
-  for (Type type : kernel.getArgumentTypes()) {
+  for (BlockArgument argument : kernel.getArguments()) {
+    Type type = argument.getType();
+    // As many matrices as there are in memory, whatever a table names of them.
+    if (std::optional<Pick> pick = getPick(argument)) {
+      SmallVector<int64_t> shape(cast<ShapedType>(type).getShape());
+      shape.front() = pick->count;
+      type = cast<ShapedType>(type).clone(shape);
+    }
     FailureOr<json::Object> value = describeValue(kernel.getLoc(), type);
     if (failed(value))
       return failure();

@@ -11,6 +11,7 @@
 #include "tilewright/Dialect/Divisibility.h"
 #include "tilewright/Dialect/Packed.h"
 #include "tilewright/Dialect/Padding.h"
+#include "tilewright/Dialect/Picks.h"
 #include "tilewright/Dialect/UserNames.h"
 #include "tilewright/Support/ChipFacts.h"
 
@@ -207,6 +208,22 @@ static Refusal whyOverLimits(const KernelInfo &info, const TilePlan &plan,
               registers < named ? " for each of " + std::to_string(threads) : std::string());
 }
 
+/// A tile is of one entry of a table that names matrices.
+static Refusal whyPicksCut(const KernelInfo &info, const TilePlan &plan) {
+  for (linalg::LinalgOp op : info.ops)
+    for (OpOperand *input : op.getDpsInputOperands()) {
+      if (!getPick(input->get()))
+        continue;
+      unsigned loop = op.getMatchingIndexingMap(input).getDimPosition(0);
+      const ClassTile &tile = plan.classes[info.getClasses(op)[loop]];
+      if (std::max(tile.step, tile.inner) > 1)
+        return refuse(Refused::Neighbours,
+                      "a table names the matrices of operand " + Twine(input->getOperandNumber()) +
+                          ", and a tile is of several entries");
+    }
+  return {};
+}
+
 OrRefusal<TilePlan> tilewright::fits(const KernelInfo &info, LoweringConfigAttr config,
                                      TargetAttr target) {
   func::FuncOp kernel = info.kernel;
@@ -223,6 +240,8 @@ OrRefusal<TilePlan> tilewright::fits(const KernelInfo &info, LoweringConfigAttr 
   if (Refusal why = whyChainCut(info, config, *plan))
     return why;
   if (Refusal why = whyPairsCut(info, *plan))
+    return why;
+  if (Refusal why = whyPicksCut(info, *plan))
     return why;
   plan->footprint = estimate(info, config, *plan, target);
   if (Refusal why = whyOverLimits(info, *plan, config, *plan->footprint, target))

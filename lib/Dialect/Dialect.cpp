@@ -9,6 +9,7 @@
 #include "tilewright/Dialect/Fourier.h"
 #include "tilewright/Dialect/Irregular.h"
 #include "tilewright/Dialect/Packed.h"
+#include "tilewright/Dialect/Picks.h"
 #include "tilewright/Dialect/Rings.h"
 #include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Dialect/Tuning.h"
@@ -50,6 +51,10 @@ void TilewrightDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "tilewright/Dialect/PackedOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "tilewright/Dialect/PickOps.cpp.inc"
       >();
   addOperations<
 #define GET_OP_LIST

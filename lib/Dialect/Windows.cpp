@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tilewright/Dialect/Windows.h"
 
+#include "tilewright/Dialect/Picks.h"
+
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
@@ -162,7 +164,7 @@ Value tilewright::getWindowSource(Value value) {
   while (true) {
     Operation *op = value.getDefiningOp();
     if (!isa_and_nonnull<tensor::CastOp, tensor::ExtractSliceOp, tensor::PadOp,
-                         Im2colOp>(op))
+                         Im2colOp, PickOp>(op))
       return value;
     value = op->getOperand(0);
   }
@@ -235,6 +237,9 @@ static SmallVector<int64_t> stridesOf(Value value) {
 }
 
 StridedLayoutAttr tilewright::getWindowLayout(Value value) {
+  // Picked matrices lie where their tensor begins, and as they do there.
+  if (auto pick = value.getDefiningOp<PickOp>())
+    return getWindowLayout(pick.getSource());
   if (!isWindow(value))
     return {};
   return StridedLayoutAttr::get(value.getContext(), ShapedType::kDynamic,

@@ -5,6 +5,7 @@
 // the host program can run.
 
 #include "tilewright/Dialect/Padding.h"
+#include "tilewright/Dialect/Picks.h"
 #include "tilewright/Dispatch/Dispatch.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -36,7 +37,7 @@ static bool isKnownToHost(OperationName name) {
                  tensor::ExtractOp, tensor::InsertOp, tensor::FromElementsOp,
                  tensor::CollapseShapeOp, tensor::ExpandShapeOp,
                  tensor::ExtractSliceOp, tensor::InsertSliceOp, memref::DimOp,
-                 DispatchOp, CheckOp, LoadedOp, Im2colOp, bufferization::ToTensorOp,
+                 DispatchOp, CheckOp, LoadedOp, Im2colOp, PickOp, bufferization::ToTensorOp,
                  bufferization::AllocTensorOp,
                  bufferization::MaterializeInDestinationOp, arith::SelectOp,
                  arith::ConstantOp>(name);

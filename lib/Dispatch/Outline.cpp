@@ -21,6 +21,7 @@
 #include "Kernels.h"
 #include "tilewright/Dialect/Packed.h"
 #include "tilewright/Dialect/Padding.h"
+#include "tilewright/Dialect/Picks.h"
 #include "tilewright/Dialect/UserNames.h"
 #include "tilewright/Dispatch/Dispatch.h"
 
@@ -77,7 +78,10 @@ static Signature findSignature(OpBuilder &b, const Group &group) {
   auto addInput = [&](Value value) {
     if (value.getDefiningOp() && group.contains(value.getDefiningOp()))
       return;
-    if (isa<RankedTensorType>(value.getType()))
+    if (auto pick = value.getDefiningOp<PickOp>()) {
+      signature.tensors.insert(value);
+      signature.tensors.insert(pick.getTable());
+    } else if (isa<RankedTensorType>(value.getType()))
       signature.tensors.insert(bytesOf(value));
     else if (!isConstant(value))
       signature.scalars.insert(value);
@@ -142,6 +146,20 @@ static void setPadding(func::FuncOp kernel, const Signature &signature) {
   entries.append(signature.results.size(), b.getUnitAttr());
   if (any)
     kernel->setAttr(kPaddingAttr, b.getArrayAttr(entries));
+}
+
+/// The attribute that says whose matrices a table names.
+static void setPicks(func::FuncOp kernel, const Signature &signature) {
+  SmallVector<Attribute> entries;
+  auto numberOf = [&](Value tensor) {
+    return llvm::find(signature.tensors, tensor) - signature.tensors.begin();
+  };
+  for (Value tensor : signature.tensors)
+    if (auto pick = tensor.getDefiningOp<PickOp>())
+      entries.push_back(makePick(kernel.getContext(), numberOf(tensor), numberOf(pick.getTable()),
+                                 pick.getSourceType().getDimSize(0)));
+  if (!entries.empty())
+    kernel->setAttr(kPicksAttr, ArrayAttr::get(kernel.getContext(), entries));
 }
 
 namespace {
@@ -292,6 +310,7 @@ func::FuncOp tilewright::outlineGroup(RewriterBase &rewriter,
     }
     kernel = createKernel(symbols, loc, name, inputs, results, access);
     setPadding(kernel, signature);
+    setPicks(kernel, signature);
     auto dispatch = DispatchOp::create(
         rewriter, loc, results, kernel.getSymName(), inputs,
         signature.destinations);

@@ -28,6 +28,8 @@ void tilewright::populateDispatchPipeline(OpPassManager &pm,
   }
   pm.nest<func::FuncOp>().addPass(createSplitAttentionPass());
   pm.nest<func::FuncOp>().addPass(createSplitKeysPass());
+  if (options.fuse)
+    pm.nest<func::FuncOp>().addPass(createPickMatricesPass());
   pm.nest<func::FuncOp>().addPass(createPackInt4ProductsPass());
   pm.nest<func::FuncOp>().addPass(createWinogradPass());
   pm.nest<func::FuncOp>().addPass(createCallBlasPass());

@@ -24,6 +24,7 @@
 
 #include "tilewright/Place/Place.h"
 
+#include "tilewright/Dialect/Picks.h"
 #include "tilewright/Dialect/Temporaries.h"
 #include "tilewright/Dialect/Windows.h"
 
@@ -89,14 +90,15 @@ static std::optional<ValueRange> sharing(OpOperand &use) {
                       : ValueRange(dispatch->getResults().slice(number, 1));
   }
   if (isa<tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
-          tensor::ExtractSliceOp, tensor::PadOp, Im2colOp>(op))
+          tensor::ExtractSliceOp, tensor::PadOp, Im2colOp>(op) ||
+      (isa<PickOp>(op) && use.getOperandNumber() == 0))
     return ValueRange(op->getResults());
   if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
     return &use == &insert.getSourceMutable() ? ValueRange()
                                               : ValueRange(op->getResults());
   if (isa<tensor::InsertOp>(op))
     return ValueRange(op->getResults());
-  if (isa<tensor::DimOp, tensor::ExtractOp, CheckOp,
+  if (isa<tensor::DimOp, tensor::ExtractOp, CheckOp, PickOp,
           bufferization::MaterializeInDestinationOp>(op))
     return ValueRange();
   return std::nullopt;

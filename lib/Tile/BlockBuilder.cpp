@@ -139,6 +139,24 @@ LogicalResult BlockBuilder::hoistProducers(linalg::LinalgOp op,
   return success();
 }
 
+/// The number of the matrix that entry `entry` of the table names, in front of the loops that
+/// read it; inside, whatever it is.
+Value BlockBuilder::writePick(Location loc, const Pick &pick, OpFoldResult entry) {
+  Value &known = picked[{pick.table, entry.getOpaqueValue()}];
+  if (known)
+    return known;
+  OpBuilder::InsertionGuard guard(b);
+  if (auto value = dyn_cast<Value>(entry))
+    b.setInsertionPointAfterValue(value);
+  else
+    b.setInsertionPointToStart(pick.table.getOwner());
+  Value number = tensor::ExtractOp::create(b, loc, pick.table,
+                                           getValueOrCreateConstantIndexOp(b, loc, entry));
+  number = arith::IndexCastOp::create(b, loc, b.getIndexType(), number);
+  Value last = arith::ConstantIndexOp::create(b, loc, pick.count - 1);
+  return known = arith::MinUIOp::create(b, loc, number, last);
+}
+
 FailureOr<Value> BlockBuilder::writeOperand(OpOperand &operand,
                                             const Environment &env) {
   auto op = cast<linalg::LinalgOp>(operand.getOwner());
@@ -172,6 +190,8 @@ FailureOr<Value> BlockBuilder::writeOperand(OpOperand &operand,
                b, op.getLoc(), sizes,
                cast<RankedTensorType>(source.getType()).getElementType())
         .getResult();
+  if (std::optional<Pick> pick = getPick(source))
+    offsets.front() = writePick(op.getLoc(), *pick, offsets.front());
   SmallVector<OpFoldResult> strides(sizes.size(), b.getIndexAttr(1));
   return tensor::ExtractSliceOp::create(b, op.getLoc(), source, offsets, sizes,
                                         strides)

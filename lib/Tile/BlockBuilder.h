@@ -26,6 +26,7 @@
 #define TILEWRIGHT_LIB_TILE_BLOCKBUILDER_H
 
 #include "tilewright/Configure/TilePlan.h"
+#include "tilewright/Dialect/Picks.h"
 #include "tilewright/Dialect/Rings.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -127,6 +128,7 @@ private:
   writeTile(mlir::linalg::LinalgOp op, const Environment &env,
             mlir::ValueRange inits);
   /// The tile of `operand` in `env`.
+  mlir::Value writePick(mlir::Location loc, const Pick &pick, mlir::OpFoldResult entry);
   mlir::FailureOr<mlir::Value> writeOperand(mlir::OpOperand &operand,
                                             const Environment &env);
   /// Computes result `number` and inserts it into `destination`.
@@ -151,6 +153,8 @@ private:
   std::vector<Scope> scopes;
   /// Destination argument -> its current value.
   llvm::DenseMap<mlir::Value, mlir::Value> current;
+  /// Table and entry -> the number of the matrix that the entry names.
+  llvm::DenseMap<std::pair<mlir::Value, void *>, mlir::Value> picked;
   /// Destinations whose tile here is written already.
   llvm::DenseSet<mlir::Value> written;
 };

@@ -118,6 +118,10 @@ LogicalResult Vectorizer::visit(Operation *op) {
   }
   if (auto scatter = dyn_cast<ClusterScatterOp>(op))
     return visitScatter(scatter);
+  // An element of a table, as an index.
+  if (auto extract = dyn_cast<tensor::ExtractOp>(op))
+    if (isa<BlockArgument>(extract.getTensor()))
+      return success();
   if (auto dim = dyn_cast<tensor::DimOp>(op)) {
     if (!isa<BlockArgument>(dim.getSource()))
       return op->emitOpError("asks for a dim of a computed value; dims of a "

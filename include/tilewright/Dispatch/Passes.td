@@ -21,6 +21,17 @@ def PackInt4ProductsPass
     "::mlir::linalg::LinalgDialect"];
 }
 
+def PickMatricesPass
+    : Pass<"tilewright-pick-matrices", "::mlir::func::FuncOp"> {
+  let summary = "Let products read matrices that a table names where they lie";
+  let description = [{
+    A `linalg.generic` that copies matrices of a tensor, named by a table, for batched
+    products alone becomes `tilewright.pick`, which is no kernel: the products' kernels read
+    the matrices by the table. Where sizes are open it stays a copy.
+  }];
+  let dependentDialects = ["::tilewright::TilewrightDialect"];
+}
+
 def FuseElementwisePass
     : Pass<"tilewright-fuse-elementwise", "::mlir::func::FuncOp"> {
   let summary = "Merge elementwise ops into the elementwise op or reduction "

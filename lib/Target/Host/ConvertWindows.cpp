@@ -8,6 +8,7 @@
 #include "tilewright/Target/Host/Host.h"
 #include "tilewright/Target/Host/HostCalls.h"
 
+#include "tilewright/Dialect/Picks.h"
 #include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Dialect/UserNames.h"
 
@@ -74,6 +75,17 @@ struct Im2colLowering : OpConversionPattern<Im2colOp> {
   }
 };
 
+/// Kernels know which matrices the table names.
+struct PickLowering : OpConversionPattern<PickOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(PickOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOp(op, adaptor.getSource());
+    return success();
+  }
+};
+
 /// What is outside of the source is the kernels' business: they know the value.
 struct PadLowering : OpConversionPattern<tensor::PadOp> {
   using OpConversionPattern::OpConversionPattern;
@@ -120,6 +132,6 @@ struct InsertSliceLowering : OpConversionPattern<tensor::InsertSliceOp> {
 
 void host::populateWindowPatterns(const TypeConverter &converter,
                                   RewritePatternSet &patterns) {
-  patterns.add<ExtractSliceLowering, Im2colLowering, PadLowering,
+  patterns.add<ExtractSliceLowering, Im2colLowering, PadLowering, PickLowering,
                InsertSliceLowering>(converter, patterns.getContext());
 }

@@ -29,6 +29,7 @@
 
 #include "tilewright/Target/Host/Passes.h"
 
+#include "tilewright/Dialect/Picks.h"
 #include "tilewright/Dialect/Windows.h"
 #include "tilewright/Target/Host/Host.h"
 
@@ -101,7 +102,7 @@ static bool onlyReadsBefore(OpOperand &use, Operation *top) {
   Operation *op = top->getBlock()->findAncestorOpInBlock(*use.getOwner());
   if (!op || op == top || !op->isBeforeInBlock(top))
     return false;
-  if (isa<tensor::ExtractSliceOp, tensor::CastOp, tensor::PadOp, Im2colOp>(
+  if (isa<tensor::ExtractSliceOp, tensor::CastOp, tensor::PadOp, Im2colOp, PickOp>(
           use.getOwner()))
     return llvm::all_of(use.getOwner()->getUses(), [&](OpOperand &inner) {
       return onlyReadsBefore(inner, top);

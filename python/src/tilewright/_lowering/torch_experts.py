@@ -10,26 +10,55 @@ import torch
 
 aten = torch.ops.aten
 
-#: Up to so many rows an expert each row reads its own matrix, as in a step of decoding; more rows are one product.
-ROWS_PER_EXPERT = 4
+#: Rows of an expert that are multiplied by its matrix at once, at least and at most: those of another expert begin a new block.
+LEAST_ROWS, MOST_ROWS = 16, 128
 
 
 def _grouped_mm(rows, matrices, offs=None, bias=None, out_dtype=None):
     if rows.dim() != 2 or matrices.dim() != 3 or offs is None or bias is not None:
         return NotImplemented
-    count, (experts, depth, width) = rows.shape[0], matrices.shape
-    of = (torch.arange(count, device=rows.device).unsqueeze(1) >= offs.unsqueeze(0)).sum(-1)
-    if isinstance(count, int) and count <= ROWS_PER_EXPERT * experts:
-        chosen = aten.index_select.default(matrices, 0, of.clamp(max=experts - 1))
+    count, experts = rows.shape[0], matrices.shape[0]
+    ends = offs.to(torch.int64)
+    of = (torch.arange(count, device=rows.device).unsqueeze(1) >= ends.unsqueeze(0)).sum(-1)
+    expert = of.clamp(max=experts - 1)
+    if isinstance(count, int) and count <= experts:
+        # Each row reads its own matrix, as in a step of decoding.
+        chosen = aten.index_select.default(matrices, 0, expert)
         products = aten.bmm.default(rows.unsqueeze(1), chosen).squeeze(1)
-        result = torch.where((of < experts).unsqueeze(1), products, torch.zeros_like(products))
     else:
-        # [rows of expert 0 or zeros, rows of expert 1 or zeros, …] times all matrices, one below the other.
-        belongs = of.unsqueeze(1) == torch.arange(experts, device=rows.device)
-        apart = rows.unsqueeze(1).expand(count, experts, depth)
-        spread = torch.where(belongs.unsqueeze(2), apart, torch.zeros_like(apart))
-        result = aten.mm.default(spread.reshape(count, experts * depth), matrices.reshape(experts * depth, width))
+        products = _by_blocks(rows, matrices, ends, expert)
+    result = torch.where((of < experts).unsqueeze(1), products, torch.zeros_like(products))
     return result if out_dtype is None else result.to(out_dtype)
+
+
+def _rows_of_a_block(count, experts):
+    """About as many as an expert has."""
+    if not isinstance(count, int):
+        return MOST_ROWS
+    rows = LEAST_ROWS
+    while rows < MOST_ROWS and rows * experts < count:
+        rows *= 2
+    return rows
+
+
+def _by_blocks(rows, matrices, ends, expert):
+    """Blocks of rows of one expert, the last of each filled up with others, times the matrices of their experts."""
+    count, (experts, depth, width) = rows.shape[0], matrices.shape
+    size = _rows_of_a_block(count, experts)
+    blocks = (count + size - 1) // size + experts  # at most
+    begins = torch.cat([torch.zeros_like(ends[:1]), ends[:-1]])
+    behind = ((ends - begins + size - 1) // size).cumsum(0)  # the block behind the last of an expert
+    first = torch.cat([torch.zeros_like(behind[:1]), behind[:-1]])
+    block = torch.arange(blocks, device=rows.device)
+    owner = (block.unsqueeze(1) >= behind.unsqueeze(0)).sum(-1).clamp(max=experts - 1)
+    start = begins.index_select(0, owner) + (block - first.index_select(0, owner)) * size
+    row = (start.unsqueeze(1) + torch.arange(size, device=rows.device)).clamp(max=count - 1)
+    apart = aten.index_select.default(rows, 0, row.reshape(-1)).reshape(blocks, size, depth)
+    chosen = aten.index_select.default(matrices, 0, owner)
+    products = aten.bmm.default(apart, chosen).reshape(blocks * size, width)
+    place = first.index_select(0, expert) * size + torch.arange(count, device=rows.device) - begins.index_select(0, expert)
+    # Of rows behind the last expert's there may be no block.
+    return aten.index_select.default(products, 0, place.clamp(max=blocks * size - 1))
 
 
 def _define_fallback():

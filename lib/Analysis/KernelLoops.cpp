@@ -10,6 +10,7 @@
 #include "tilewright/Analysis/Contractions.h"
 #include "tilewright/Analysis/Reductions.h"
 #include "tilewright/Dialect/Packed.h"
+#include "tilewright/Dialect/Picks.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
@@ -267,9 +268,13 @@ static void findExtents(Joiner &joiner) {
   for (linalg::LinalgOp op : info.ops)
     for (OpOperand &operand : op->getOpOperands())
       if (auto type = dyn_cast<RankedTensorType>(operand.get().getType()))
-        for (unsigned dim = 0, e = type.getRank(); dim < e; ++dim)
-          note(joiner.loopOf(operand, dim), type, dim,
-               dyn_cast<BlockArgument>(lookThroughCasts(operand.get())));
+        for (unsigned dim = 0, e = type.getRank(); dim < e; ++dim) {
+          auto argument = dyn_cast<BlockArgument>(lookThroughCasts(operand.get()));
+          // As many matrices as its table has entries.
+          if (std::optional<Pick> pick = !dim && argument ? getPick(argument) : std::nullopt)
+            argument = pick->table;
+          note(joiner.loopOf(operand, dim), type, dim, argument);
+        }
   for (auto [number, result] : llvm::enumerate(info.results)) {
     auto type = cast<RankedTensorType>(result.getType());
     for (unsigned dim = 0, e = type.getRank(); dim < e; ++dim)

@@ -208,7 +208,8 @@ private:
     if (known == group.dims.end())
       return;
     for (auto [dim, loop] : llvm::enumerate(known->second))
-      extents.try_emplace(loop, argument, int64_t(dim));
+      if (dim || !original.getDefiningOp<PickOp>()) // its first dim is not that of memory
+        extents.try_emplace(loop, argument, int64_t(dim));
   }
 
   void recordInput(Value original, Value argument) {

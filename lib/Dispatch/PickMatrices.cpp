@@ -83,8 +83,7 @@ struct PickMatricesPass : tilewright::impl::PickMatricesPassBase<PickMatricesPas
         continue;
       auto from = cast<RankedTensorType>(source.getType());
       auto type = cast<RankedTensorType>(op.getResult(0).getType());
-      if (type.getRank() < 3 || !from.hasStaticShape() || !type.hasStaticShape() ||
-          from.getNumElements() == 0 || from.getShape().drop_front() != type.getShape().drop_front() ||
+      if (type.getRank() < 3 || !from.hasStaticShape() || from.getNumElements() == 0 || from.getShape().drop_front() != type.getShape().drop_front() ||
           op->use_empty() || !llvm::all_of(op->getUses(), isOfBatch))
         continue;
       rewriter.setInsertionPoint(op);

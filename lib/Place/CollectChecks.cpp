@@ -17,6 +17,7 @@
 
 #include "tilewright/Dialect/Attention.h"
 #include "tilewright/Dialect/Irregular.h"
+#include "tilewright/Dialect/Picks.h"
 #include "tilewright/Dialect/UserNames.h"
 #include "tilewright/Dispatch/Groups.h"
 #include "tilewright/Place/Place.h"
@@ -70,6 +71,9 @@ static void joinLoops(DimClasses &classes, linalg::LinalgOp op) {
       if (!loop)
         continue;
       unsigned node = classes.node(operand.get(), dim);
+      // There are as many as entries of the table, whatever number of matrices it names.
+      if (std::optional<Pick> pick = dim ? std::nullopt : getPick(operand.get()))
+        node = classes.node(pick->table, 0);
       std::optional<unsigned> &known = loops[loop.getPosition()];
       if (known)
         classes.join(*known, node);

@@ -27,7 +27,7 @@ def PickMatricesPass
   let description = [{
     A `linalg.generic` that copies matrices of a tensor, named by a table, for batched
     products alone becomes `tilewright.pick`, which is no kernel: the products' kernels read
-    the matrices by the table. Where sizes are open it stays a copy.
+    the matrices by the table. Where the matrices' sizes or number are open it stays a copy.
   }];
   let dependentDialects = ["::tilewright::TilewrightDialect"];
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Batched products whose matrices a table names, as those of experts that tokens have chosen: fewer entries than matrices and
 more, rows of one token and of many, either order of the matrix, what is done with the results; two matrices by one table. What
-is a copy: a table that others read the matrices of, open sizes.
+is a copy: matrices that others read, too, and those of open sizes.
 """
 
 import numpy as np
@@ -37,9 +37,9 @@ def multiply_add(a, c):
     return body
 
 
-def product(label, a, c, sizes, index=I64, order="kn", then=None, dynamic=False):
+def product(label, a, c, sizes, index=I64, order="kn", then=None, dynamic=False, known=""):
     rows = "m" if "m" in sizes else ""
-    f = Function("picked", a.name, label, sizes, dynamic)
+    f = Function("picked", a.name, label, sizes, dynamic, known=known)
     x, w, e = f.arg(a, f"b{rows}k"), f.arg(a, f"e{order}"), f.arg(index, "b")
     picked = matrices(f, w, e, "b" + order)
     result = f.generic(f"b{rows}nk", [x, picked], f.zeros(c, f"b{rows}n"), multiply_add(a, c), reduce="k")
@@ -69,7 +69,8 @@ def product(label, a, c, sizes, index=I64, order="kn", then=None, dynamic=False)
 
     numbers = integers(0, f.sizes["e"] - 1)
     fills = [integers(-2, 2), integers(-2, 2), numbers] + [integers(-2, 2)] * (then == "other")
-    f.case("x".join(map(str, sizes.values())), {}, fills, EXACT, reference)
+    for entries in (sizes["b"], 1, 0) if known else (sizes["b"],):
+        f.case("x".join(map(str, {**sizes, "b": entries}.values())), {"b": entries}, fills, EXACT, reference)
     return f
 
 
@@ -85,4 +86,6 @@ def functions():
         yield product("two", a, c, blocks, then="other")
         yield product("copied", a, c, blocks, then="returned")
         yield product("long", a, c, {"b": 5, "m": 128, "n": 256, "k": 512, "e": 3})
+        yield product("entries", a, c, blocks, dynamic=True, known="mnke")
+        yield product("entries_tokens", a, c, {"b": 5, "n": 64, "k": 96, "e": 8}, dynamic=True, known="nke")
         yield product("any", a, c, {"b": 6, "m": 16, "n": 32, "k": 16, "e": 4}, dynamic=True)

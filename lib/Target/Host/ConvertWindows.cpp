@@ -81,7 +81,7 @@ struct PickLowering : OpConversionPattern<PickOp> {
   LogicalResult
   matchAndRewrite(PickOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    rewriter.replaceOp(op, adaptor.getSource());
+    rewriter.replaceOp(op, share(rewriter, op.getLoc(), getCallContext(op), adaptor.getSource()));
     return success();
   }
 };

@@ -8,7 +8,7 @@ is a copy: matrices that others read, too, and those of open sizes.
 import numpy as np
 
 from data import BF16, F16, F32, I32, I64, I8, integers
-from functions import EXACT, Function
+from functions import EXACT, Function, Value
 
 
 def matrices(f, source, table, dims):
@@ -74,7 +74,27 @@ def product(label, a, c, sizes, index=I64, order="kn", then=None, dynamic=False,
     return f
 
 
+def constant():
+    """Matrices of the program, which a call keeps, and a result behind their last use."""
+    f = Function("picked", "f32", "constant", {"b": 3, "m": 4, "n": 8, "k": 8, "e": 2})
+    x, y, e = f.arg(F32, "bmk"), f.arg(F32, "bmn"), f.arg(I32, "b")
+    numbers = np.random.default_rng(3).integers(-2, 3, (2, 8, 8))
+    spelt = ", ".join("[" + ", ".join("[" + ", ".join(f"{number:.1f}" for number in row) + "]" for row in matrix) + "]" for matrix in numbers)
+    w = f.raw(f"arith.constant dense<[{spelt}]> : tensor<2x8x8xf32>", F32, "ekn")
+    first = f.generic("bmnk", [x, matrices(f, w, e, "bkn")], f.zeros(F32, "bmn"), multiply_add(F32, F32), reduce="k")
+    second = f.generic("bmnk", [Value(first.name, F32, "bmk"), matrices(f, w, e, "bkn")], f.zeros(F32, "bmn"), multiply_add(F32, F32),
+                       reduce="k")
+    f.ret(second, f.op("linalg.add", [first, y], f.empty(F32, "bmn")))
+
+    def reference(x, y, e):
+        first = x @ numbers[e]
+        return [first @ numbers[e], first + y]
+    f.case("3x4x8x8x2", {}, [integers(-2, 2), integers(-2, 2), integers(0, 1)], EXACT, reference)
+    return f
+
+
 def functions():
+    yield constant()
     blocks = {"b": 6, "m": 32, "n": 64, "k": 32, "e": 4}
     for a, c in ((F16, F32), (BF16, F32), (F32, F32), (I8, I32)):
         yield product("blocks", a, c, blocks)

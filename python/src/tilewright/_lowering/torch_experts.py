@@ -18,15 +18,14 @@ def _grouped_mm(rows, matrices, offs=None, bias=None, out_dtype=None):
     if rows.dim() != 2 or matrices.dim() != 3 or offs is None or bias is not None:
         return NotImplemented
     count, experts = rows.shape[0], matrices.shape[0]
-    ends = offs.to(torch.int64)
-    of = (torch.arange(count, device=rows.device).unsqueeze(1) >= ends.unsqueeze(0)).sum(-1)
+    of = (torch.arange(count, device=rows.device).unsqueeze(1) >= offs.to(torch.int64).unsqueeze(0)).sum(-1)
     expert = of.clamp(max=experts - 1)
     if isinstance(count, int) and count <= experts:
         # Each row reads its own matrix, as in a step of decoding.
         chosen = aten.index_select.default(matrices, 0, expert)
         products = aten.bmm.default(rows.unsqueeze(1), chosen).squeeze(1)
     else:
-        products = _by_blocks(rows, matrices, ends, expert)
+        products = _by_blocks(rows, matrices, offs, expert)
     result = torch.where((of < experts).unsqueeze(1), products, torch.zeros_like(products))
     return result if out_dtype is None else result.to(out_dtype)
 
@@ -41,19 +40,23 @@ def _rows_of_a_block(count, experts):
     return rows
 
 
-def _by_blocks(rows, matrices, ends, expert):
+def _by_blocks(rows, matrices, offs, expert):
     """Blocks of rows of one expert, the last of each filled up with others, times the matrices of their experts."""
-    count, (experts, depth, width) = rows.shape[0], matrices.shape
+    count, (experts, _, width) = rows.shape[0], matrices.shape
     size = _rows_of_a_block(count, experts)
     blocks = (count + size - 1) // size + experts  # at most
-    begins = torch.cat([torch.zeros_like(ends[:1]), ends[:-1]])
-    behind = ((ends - begins + size - 1) // size).cumsum(0)  # the block behind the last of an expert
-    first = torch.cat([torch.zeros_like(behind[:1]), behind[:-1]])
+    ends = offs.to(torch.int64)
+    number = torch.arange(experts, device=rows.device)
+    begins = torch.where(number > 0, offs.index_select(0, (number - 1).clamp(min=0)).to(torch.int64), torch.zeros_like(ends))
+    per_expert = aten.__rshift__.Scalar(ends - begins + size - 1, size.bit_length() - 1)
+    # The block behind the last of an expert; a sum over pairs is one kernel with what is in it.
+    behind = torch.where(number.unsqueeze(0) <= number.unsqueeze(1), per_expert.unsqueeze(0), torch.zeros_like(ends).unsqueeze(0)).sum(-1)
+    first = behind - per_expert
     block = torch.arange(blocks, device=rows.device)
     owner = (block.unsqueeze(1) >= behind.unsqueeze(0)).sum(-1).clamp(max=experts - 1)
     start = begins.index_select(0, owner) + (block - first.index_select(0, owner)) * size
     row = (start.unsqueeze(1) + torch.arange(size, device=rows.device)).clamp(max=count - 1)
-    apart = aten.index_select.default(rows, 0, row.reshape(-1)).reshape(blocks, size, depth)
+    apart = aten.index.Tensor(rows, [row])
     chosen = aten.index_select.default(matrices, 0, owner)
     products = aten.bmm.default(apart, chosen).reshape(blocks * size, width)
     place = first.index_select(0, expert) * size + torch.arange(count, device=rows.device) - begins.index_select(0, expert)

@@ -60,6 +60,36 @@ LogicalResult Distributor::unflatten(ValueRange values, ValueRange flat,
   return success();
 }
 
+static bool contains(Operation *parent, llvm::function_ref<bool(Operation *)> isOne) {
+  return parent
+      ->walk([&](Operation *op) {
+        return isOne(op) ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// Whether sums of matrix instructions in `op`, a loop of all warps, begin with what is in
+/// memory, and go back there: an argument is read in front of it and written behind it.
+static bool beginsWithMemory(scf::ForOp op) {
+  auto kernel = dyn_cast<func::FuncOp>(op->getParentOp());
+  if (!kernel || !contains(op, llvm::IsaPred<MmaOp>) || contains(kernel, llvm::IsaPred<WarpsOp>))
+    return false;
+  auto argumentOf = [](Value memory) -> Value {
+    while (auto view = memory.getDefiningOp<memref::SubViewOp>())
+      memory = view.getSource();
+    return dyn_cast<BlockArgument>(memory);
+  };
+  llvm::SmallDenseSet<Value, 4> read;
+  for (Operation &other : *op->getBlock())
+    if (auto in = dyn_cast<vector::TransferReadOp>(other); in && other.isBeforeInBlock(op))
+      read.insert(argumentOf(in.getBase()));
+  read.erase(Value());
+  return llvm::any_of(*op->getBlock(), [&](Operation &other) {
+    auto out = dyn_cast<vector::TransferWriteOp>(other);
+    return out && op->isBeforeInBlock(&other) && read.contains(argumentOf(out.getBase()));
+  });
+}
+
 LogicalResult Distributor::loop(scf::ForOp op) {
   ValueRange carried = op.getRegionIterArgs();
   FailureOr<SmallVector<Value>> inits = flatten(op.getInitArgs(), carried);
@@ -84,6 +114,10 @@ LogicalResult Distributor::loop(scf::ForOp op) {
       return failure();
     scf::YieldOp::create(code.b, op.getLoc(), *yields);
   }
+  // Or where they are read and written would take registers all along the loop.
+  TargetAttr target = getTarget(code.source);
+  if (target && target.getBackend() == "nvvm" && beginsWithMemory(op))
+    code.computeCoordinatesAgain(op.getLoc());
   return unflatten(op.getResults(), loop.getResults(), carried);
 }
 

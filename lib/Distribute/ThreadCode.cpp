@@ -34,7 +34,15 @@ ThreadCode::ThreadCode(func::FuncOp source, func::FuncOp target,
     warpId = arith::IndexCastUIOp::create(b, loc, b.getIndexType(), number);
   }
   // Everything of the prologue is created in front of this one.
-  prologueEnd = arith::ConstantIndexOp::create(b, loc, 0);
+  prologueEnd = coordinatesEnd = arith::ConstantIndexOp::create(b, loc, 0);
+}
+
+void ThreadCode::computeCoordinatesAgain(Location loc) {
+  Value lane = arith::IndexCastUIOp::create(b, loc, b.getI32Type(), laneId);
+  lane = shuffle(loc, lane, lane, gpu::ShuffleMode::IDX);
+  laneId = arith::IndexCastUIOp::create(b, loc, b.getIndexType(), lane);
+  coordinatesEnd = arith::ConstantIndexOp::create(b, loc, 0);
+  bases.clear();
 }
 
 FailureOr<Registers> ThreadCode::registers(Value vector) {
@@ -145,7 +153,7 @@ SmallVector<Index> ThreadCode::coordinates(const DistributedLayout &layout,
   if (!isNew)
     return it->second;
   OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPoint(prologueEnd);
+  b.setInsertionPoint(coordinatesEnd);
   Location loc = source.getLoc();
   SmallVector<Index> result(layout.rank());
   auto addTerms = [&](Level level, Value id) {

@@ -151,6 +151,9 @@ public:
   mlir::Value warpOfBlock() { return warpId; }
   /// Counted from the first warp of the current range.
   mlir::Value warp();
+  /// What follows has coordinates of its own, which no pass finds equal to those so far: they
+  /// would be alive all the time in between. All lanes of the block are there.
+  void computeCoordinatesAgain(mlir::Location loc);
   /// The thread's part of the coordinates, one Index per dim (register 0).
   mlir::SmallVector<Index> baseCoordinates(const DistributedLayout &layout);
   /// The part of them that comes from the warp.
@@ -376,7 +379,7 @@ private:
   llvm::DenseMap<mlir::Attribute, mlir::Value> tensorMaps;
   /// By operands that are pixels of images: how many the result has along each dim of space.
   llvm::DenseMap<int64_t, mlir::SmallVector<Index>> places;
-  mlir::Operation *prologueEnd = nullptr;
+  mlir::Operation *prologueEnd = nullptr, *coordinatesEnd = nullptr;
   llvm::DenseMap<mlir::Value, Registers> held;
   llvm::DenseMap<mlir::Value, MemView> views;
   std::map<std::string, mlir::SmallVector<Index>> bases;

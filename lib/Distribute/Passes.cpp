@@ -13,6 +13,7 @@
 
 namespace tilewright {
 #define GEN_PASS_DEF_ASSIGNLAYOUTSPASS
+#define GEN_PASS_DEF_COUNTSTAGESPASS
 #define GEN_PASS_DEF_DISTRIBUTEPASS
 #define GEN_PASS_DEF_KEEPFRAGMENTSPASS
 #define GEN_PASS_DEF_LOADFRAGMENTSPASS
@@ -92,6 +93,13 @@ struct UseLoadsEarlyPass : tilewright::impl::UseLoadsEarlyPassBase<UseLoadsEarly
   }
 };
 
+struct CountStagesPass : tilewright::impl::CountStagesPassBase<CountStagesPass> {
+  void runOnOperation() override {
+    if (isKernel(getOperation()))
+      countStages(getOperation());
+  }
+};
+
 struct RecomputeScalarsPass
     : tilewright::impl::RecomputeScalarsPassBase<RecomputeScalarsPass> {
   void runOnOperation() override {
@@ -127,6 +135,7 @@ void tilewright::populateDistributePipeline(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(createDistributePass());
   pm.addPass(createLowerAffinePass());
   pm.addNestedPass<func::FuncOp>(createCanonicalizePass("distribute"));
+  pm.addNestedPass<func::FuncOp>(createCountStagesPass());
   pm.addNestedPass<func::FuncOp>(createCSEPass());
   pm.addNestedPass<func::FuncOp>(createUseLoadsEarlyPass());
   pm.addNestedPass<func::FuncOp>(createPlaceSharedMemoryPass());

@@ -35,6 +35,9 @@ mlir::LogicalResult distributeKernel(mlir::func::FuncOp kernel);
 /// Combines loads with warpgroups' sums one by one (see UseLoadsEarlyPass).
 void useLoadsEarly(mlir::func::FuncOp kernel);
 
+/// Counts stages of rings where loops divide positions (see CountStagesPass).
+void countStages(mlir::func::FuncOp kernel);
+
 /// Computes scalars in each role that changes its registers (see RecomputeScalarsPass).
 void recomputeScalars(mlir::func::FuncOp kernel);
 

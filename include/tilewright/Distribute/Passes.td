@@ -95,6 +95,15 @@ def UseLoadsEarlyPass : Pass<"tilewright-use-loads-early", "::mlir::func::FuncOp
   }];
 }
 
+def CountStagesPass : Pass<"tilewright-count-stages", "::mlir::func::FuncOp"> {
+  let summary = "count stages of rings in loops, in place of dividing positions";
+  let description = [{
+    Of a kernel in thread form: a loop that waits for stages of a ring whose number is no power
+    of two carries the stage and the phase of its step, and the stage of the step before, as
+    values that it counts, in place of quotients and remainders of its position.
+  }];
+}
+
 def RecomputeScalarsPass : Pass<"tilewright-recompute-scalars", "::mlir::func::FuncOp"> {
   let summary = "compute bounds and coordinates in each role that changes its registers";
   let description = [{

@@ -27,7 +27,7 @@ MATRIX = re.compile(r"^(HMMA|IMMA|DMMA|BMMA|HGMMA|IGMMA|QGMMA)\b")
 
 @dataclasses.dataclass
 class Role:
-    """`limit`: the registers that its warps ask for; `highest`: how many they need, by the highest number in use."""
+    """`limit`: the registers that its warps ask for; `highest`: how many its instructions name, by the highest number."""
     name: str
     limit: int
     highest: int
@@ -140,4 +140,4 @@ def find_nvdisasm(build):
 
 def kernels(path, arch, ptxas=None, nvdisasm=None):
     """Kernel's name -> Kernel. Without names of the tools, those that `sass.find` finds."""
-    return {name: Kernel(kernel) for name, kernel in sass.assemble(path, arch, ptxas, nvdisasm, live=True).items()}
+    return {name: Kernel(kernel) for name, kernel in sass.assemble(path, arch, ptxas, nvdisasm).items()}

@@ -239,6 +239,18 @@ class Listings(unittest.TestCase):
         self.assertEqual(list(first.registers()), [(0, 4, True), (1, 5, False), (2, 8, False)])
         self.assertEqual(second.stall, 4)
 
+    def test_the_highest_register(self):
+        """That an instruction names, with those that belong to it; of an address, of a pair, of a product's sums."""
+        for highest, opcode, operands in (
+                (87, "HGMMA.64x128x16.F32.BF16", "R24, gdesc[UR8].tnspB, R24, gsb0"),
+                (203, "HGMMA.64x16x16.F32", "R4, R200, gdesc[UR4], R4"), (67, "HGMMA.64x256x16.F16", "R4, gdesc[UR4], R4, !UPT"),
+                (-1, "UTMALDG.2D", "[UR8], [UR4], desc[UR14]"), (7, "LDS.128", "R4, [R2+UR4+0x10]"), (90, "LDS.128", "R4, [R90]"),
+                (11, "STG.E.128", "desc[UR4][R2.64], R8"), (9, "LDG.E.64", "R2, desc[UR6][R8.64+0x4]"),
+                (31, "IMAD.WIDE.U32", "R4, R2, R31, R6"), (7, "IMAD.WIDE", "R4, R2, 0x4, R6"),
+                (11, "STSM.16.MT88.4", "[R3+0x400], R8"), (3, "ISETP.GE.AND", "P1, PT, R3.reuse, 0x40, PT")):
+            with self.subTest(opcode=opcode, operands=operands):
+                self.assertEqual(sass.Instruction(opcode, operands.split(", "), 0, 0, None, None).highest, highest)
+
     def test_counts_of_blocks_come_from_lines(self):
         """The loop has two copies of line 9: it runs half as often."""
         issue = {

@@ -25,7 +25,7 @@ class ToolError(RuntimeError):
 
 
 class Instruction:
-    __slots__ = ("opcode", "operands", "line", "stall", "write_barrier", "read_barrier", "waits", "target", "guard", "highest")
+    __slots__ = ("opcode", "operands", "line", "stall", "write_barrier", "read_barrier", "waits", "target", "guard")
 
     def __init__(self, opcode, operands, line, control, target, guard):
         self.opcode, self.operands, self.line, self.target, self.guard = opcode, operands, line, target, guard or ""
@@ -33,7 +33,6 @@ class Instruction:
         self.write_barrier = control >> 5 & 7
         self.read_barrier = control >> 8 & 7
         self.waits = control >> 11 & 63
-        self.highest = -1  # number of the highest register that is read, written or live here; -1: none, or not asked for
 
     @property
     def root(self):
@@ -42,6 +41,32 @@ class Instruction:
     @property
     def predicated(self):
         return bool(self.guard)
+
+    @property
+    def highest(self):
+        """The number of the highest register that the instruction names, or that belongs to one that it names; -1: none."""
+        highest = -1
+        for slot, operand in enumerate(self.operands):
+            address = re.search(r"\[(.*)\]", operand)
+            # Of an address the register says itself how wide it is, of what is moved the instruction.
+            for match in re.finditer(r"(?<![A-Z])R(\d+)(\.64)?", address[1] if address else operand):
+                wide = 2 if match[2] else 1 if address else self._registers_of(slot)
+                highest = max(highest, int(match[1]) + wide - 1)
+        return highest
+
+    def _registers_of(self, slot):
+        """How many registers the one that stands in a place of the operands is the first of."""
+        if match := re.match(r"[HIQ]GMMA\.64x(\d+)x\d+\.(\w+)", self.opcode):
+            sums = int(match[1]) // (4 if match[2] == "F16" else 2)
+            return 4 if slot == 1 else sums
+        if match := re.search(r"\.(128|64)(?:\.|$)", self.opcode):
+            return int(match[1]) // 32
+        if self.root in ("LDSM", "STSM"):
+            return int(self.opcode[-1]) if self.opcode[-1] in "24" else 1
+        if self.root in ("HMMA", "IMMA"):
+            return {0: 4, 1: 4, 2: 2}.get(slot, 4)
+        pairs = self.root in ("DADD", "DMUL", "DFMA", "DMMA") or self.opcode == "CS2R"
+        return 2 if pairs or ".WIDE" in self.opcode and slot in (0, 3) else 1
 
     def registers(self):
         """(slot, number, whether it stays in the reuse cache) of the operands that are read from the register file."""
@@ -151,31 +176,6 @@ def divide(kernel, items, labels):
         kernel.successors.append(following)
 
 
-_LIVE = re.compile(r"\s*/\*[0-9a-f]+\*/[^;]*;\s+// \|([^|]*)\|")
-
-
-def add_live_registers(kernels, text):
-    """Instruction.highest from `nvdisasm -c -lrm narrow`, a column for each register:
-
-        HGMMA.64x16x16.F32.BF16 R4, gdesc[UR16], R4 ;   // |  10 ::  xxxxxxxx  | 2 :: |     R0 and R1 live, R4 to R11 in use
-    """
-    columns, rows = None, {}
-    for row in text.splitlines():
-        if match := re.match(r"\s*\.section\s+\.text\.([^,\s]+)", row):
-            columns = rows.setdefault(match[1], [])
-        elif columns is not None and (match := _LIVE.match(row)):
-            columns.append(match[1])
-    for name, kernel in kernels.items():
-        items = [item for block in kernel.code for item in block]
-        known = len(rows.get(name, []))
-        if known > len(items) or any(item.root != "NOP" for item in items[known:]):  # what fills up the last line is left out
-            raise ToolError(f"nvdisasm: {name} has {len(items)} instructions, and says of {known} what is live")
-        # In front of the columns is how many are live, as wide in every row, or nothing.
-        front = max((match.end() for row in rows[name] if (match := re.match(r" *\d+ ", row))), default=0)
-        for item, row in zip(items, rows[name]):
-            item.highest = max(-1, len(row.rstrip()) - front - 1)
-
-
 def mend_lines(kernel, text):
     """ptxas often gives a product of a warpgroup the line of what stands near it, another product among them. The first one
     behind a fence gets the next product of its shape behind the fence's line, the others those behind the one before."""
@@ -195,9 +195,8 @@ def mend_lines(kernel, text):
             cursor = item.line
 
 
-def assemble(ptx, arch, ptxas=None, nvdisasm=None, live=False):
-    """{kernel: Kernel} of a PTX file, by ptxas and nvdisasm; raises ToolError where there is none. `live`: with
-    Instruction.highest."""
+def assemble(ptx, arch, ptxas=None, nvdisasm=None):
+    """{kernel: Kernel} of a PTX file, by ptxas and nvdisasm; raises ToolError where there is none."""
     ptxas, nvdisasm = ptxas or find("ptxas"), nvdisasm or find("nvdisasm")
     with tempfile.TemporaryDirectory() as folder:
         cubin = str(pathlib.Path(folder) / "kernel.cubin")
@@ -213,13 +212,6 @@ def assemble(ptx, arch, ptxas=None, nvdisasm=None, live=False):
         text = pathlib.Path(ptx).read_text()
         for kernel in kernels.values():
             mend_lines(kernel, text)
-        if live:
-            ranges = subprocess.run([nvdisasm, "-c", "-lrm", "narrow", cubin], capture_output=True, text=True)
-            # Of 255 registers, the most that there are, it says nothing.
-            if ranges.returncode == 0:
-                add_live_registers(kernels, ranges.stdout)
-            elif "Invalid register count" not in ranges.stderr:
-                raise ToolError(f"nvdisasm: {ranges.stderr.strip()}")
     for name, used in resources(done.stdout + done.stderr).items():
         kernels[name].registers, kernels[name].spills, kernels[name].shared = used
     return kernels

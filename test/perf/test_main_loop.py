@@ -10,8 +10,10 @@ test is skipped where it is not.
 """
 
 import argparse
+import concurrent.futures
 import itertools
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -27,6 +29,9 @@ import sass
 # What a 64-wide step along the sum may take of a consumer warp: so many instructions for four wgmma, so many registers beside
 # the sums.
 MOST_INSTRUCTIONS, MOST_BESIDE_SUMS = 56, 40
+# Of kernels of the suites that take more, why.
+OF_ONE_STEP = "one step along the sum: the loop is that over tiles, with what becomes of the sums"
+EXPLAINED = {"f16_56_1x1_64_64_matmul_0": OF_ONE_STEP, "f16_56_1x1_64_256_matmul_0": OF_ONE_STEP}
 PTXAS = "release 13.0,"  # whose counts are pinned here
 FORMS = {"nn": ("(m, k)", "(k, n)"), "tb": ("(m, k)", "(n, k)"), "ta": ("(k, m)", "(k, n)"), "tab": ("(k, m)", "(n, k)")}
 
@@ -125,6 +130,39 @@ class Ours(unittest.TestCase):
             self.assertGreater(kernel.highest, sums)
             self.assertLessEqual(kernel.highest, sums + MOST_BESIDE_SUMS)
         self.each(check)
+
+
+class Suites(unittest.TestCase):
+    """Kernels of perf/suites whose products of halves are by warpgroups by default, whatever their tile and their stages."""
+
+    @classmethod
+    def setUpClass(cls):
+        with tempfile.TemporaryDirectory() as folder:
+            for suite in ("gemm", "convolution", "dynamic"):
+                subprocess.run([BUILD / "bin/tilewright-compile", ROOT / f"perf/suites/{suite}/{suite}.mlir", "--target=cuda:sm_90a",
+                                "--emit=ptx", "-o", pathlib.Path(folder, suite)], check=True)
+            paths = [path for path in sorted(pathlib.Path(folder).rglob("*.ptx")) if "wgmma.mma_async" in path.read_text()]
+            with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+                found = pool.map(lambda path: sass.kernels(str(path), "sm_90a", None, NVDISASM), paths)
+                cls.kernels = {name: kernel for each in found for name, kernel in each.items()}
+
+    def test_instructions(self):
+        self.assertGreater(len(self.kernels), 40)
+        self.assertEqual(EXPLAINED.keys() - self.kernels.keys(), set())
+        for name, kernel in self.kernels.items():
+            with self.subTest(kernel=name):
+                self.assertGreater(kernel.loop["HGMMA"], 0)
+                takes_more = 4 * kernel.instructions > MOST_INSTRUCTIONS * kernel.loop["HGMMA"]
+                self.assertEqual(takes_more, name in EXPLAINED, f"{kernel.instructions} for {kernel.loop['HGMMA']} HGMMA")
+
+    def test_waits_and_registers(self):
+        for name, kernel in self.kernels.items():
+            with self.subTest(kernel=name):
+                self.assertEqual((kernel.spills, kernel.split_stages), (0, 0))
+                if name not in EXPLAINED:
+                    self.assertGreaterEqual(kernel.under_way, 1)
+                for role in kernel.roles:
+                    self.assertLessEqual(role.highest, role.limit, role.name)
 
 
 class Shared(unittest.TestCase):

@@ -141,9 +141,9 @@ static int64_t checkRegisters(const KernelInfo &info, const TilePlan &plan,
   return registers;
 }
 
-/// Registers of a thread for what windows whose strides only a launch tells take in kernels for
-/// operands of 2^31 elements and more: each copy of a step has an offset, a place and an address
-/// of 64 bits of its own, and waits in registers, as it may begin anywhere.
+/// Registers of a thread for what windows take in kernels for operands of 2^31 elements and more:
+/// each copy of a step has an offset, a place and an address of 64 bits of its own, and waits in
+/// registers, as it may begin anywhere.
 static int64_t wideWindowRegisters(const KernelInfo &info, const TilePlan &plan) {
   constexpr int64_t kEach = 8, kWidth = 16;
   if (getIndexBits(info.kernel) != 64)
@@ -151,9 +151,7 @@ static int64_t wideWindowRegisters(const KernelInfo &info, const TilePlan &plan)
   int64_t registers = 0;
   for (OpOperand *operand : stepOperands(info)) {
     auto argument = dyn_cast<BlockArgument>(operand->get());
-    StridedLayoutAttr view =
-        argument ? getView(info.kernel, operandNumber(argument)) : StridedLayoutAttr();
-    if (!view || !llvm::is_contained(view.getStrides(), ShapedType::kDynamic))
+    if (!argument || !getView(info.kernel, operandNumber(argument)))
       continue;
     int64_t bytes = tileElements(info, plan, *operand) *
                     bytesPerElement(operand->get().getType());

@@ -141,17 +141,33 @@ static int64_t checkRegisters(const KernelInfo &info, const TilePlan &plan,
   return registers;
 }
 
-/// Registers of a thread for what windows take in kernels for operands of 2^31 elements and more:
-/// each copy of a step has an offset, a place and an address of 64 bits of its own, and waits in
-/// registers, as it may begin anywhere.
+/// Whether rows of `operand`'s tile are apart by what only a launch tells: along a dim of open
+/// size, or by open strides.
+static bool isOpenWindow(const KernelInfo &info, const TilePlan &plan, OpOperand &operand) {
+  auto argument = dyn_cast<BlockArgument>(operand.get());
+  StridedLayoutAttr view =
+      argument ? getView(info.kernel, operandNumber(argument)) : StridedLayoutAttr();
+  if (!view)
+    return false;
+  auto op = cast<linalg::LinalgOp>(operand.getOwner());
+  return llvm::is_contained(view.getStrides(), ShapedType::kDynamic) ||
+         llvm::any_of(op.getMatchingIndexingMap(&operand).getResults(), [&](AffineExpr dim) {
+           unsigned number = info.getClasses(op)[cast<AffineDimExpr>(dim).getPosition()];
+           return plan.classes[number].inner > 1 &&
+                  ShapedType::isDynamic(info.classes[number].extent);
+         });
+}
+
+/// Registers of a thread for what open windows take in kernels for operands of 2^31 elements and
+/// more: each copy of a step has an offset, a place and an address of 64 bits of its own, and
+/// waits in registers, as it may begin anywhere.
 static int64_t wideWindowRegisters(const KernelInfo &info, const TilePlan &plan) {
   constexpr int64_t kEach = 8, kWidth = 16;
   if (getIndexBits(info.kernel) != 64)
     return 0;
   int64_t registers = 0;
   for (OpOperand *operand : stepOperands(info)) {
-    auto argument = dyn_cast<BlockArgument>(operand->get());
-    if (!argument || !getView(info.kernel, operandNumber(argument)))
+    if (!isOpenWindow(info, plan, *operand))
       continue;
     int64_t bytes = tileElements(info, plan, *operand) *
                     bytesPerElement(operand->get().getType());

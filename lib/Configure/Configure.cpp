@@ -21,6 +21,7 @@
 #include "tilewright/Configure/Irregular.h"
 #include "tilewright/Configure/Pins.h"
 #include "tilewright/Configure/Splits.h"
+#include "tilewright/Configure/Streams.h"
 #include "tilewright/Configure/Tuning.h"
 #include "tilewright/Dialect/Clusters.h"
 #include "tilewright/Dialect/Divisibility.h"
@@ -289,6 +290,8 @@ static LogicalResult chooseConfig(KernelInfo &info, TargetAttr target, bool pinn
   return success();
 }
 
+/// The best config is followed by the same with blocks that share all sums, where these would have
+/// to be cut: what it takes with a second kernel, only a sweep can tell.
 static void recordCandidates(const KernelInfo &info, ArrayRef<Candidate> candidates) {
   func::FuncOp kernel = info.kernel;
   SmallVector<Attribute> fitting;
@@ -298,6 +301,9 @@ static void recordCandidates(const KernelInfo &info, ArrayRef<Candidate> candida
       refused.push_back(candidate.refused);
     else
       fitting.push_back(candidate.config);
+  if (!fitting.empty())
+    if (LoweringConfigAttr stream = streamInParts(info, candidates.front().config, getTarget(kernel)))
+      fitting.insert(fitting.begin() + 1, stream);
   kernel->setAttr(kRefusedAttr, countByKind(kernel.getContext(), refused));
   kernel->setAttr(kConfigsAttr, ArrayAttr::get(kernel.getContext(), fitting));
   recordProblem(kernel, describeProblem(info), describeShape(info));

@@ -60,32 +60,33 @@ COUNTED = {
     "atomics": r"\b(atom|red)\.(?!async)",
 }
 
-# technique: (fields that switch it off, None: without the field; {what is counted: (with, without)}). What is not named is as
-# with it.
+# technique: (fields of a config that differ from EVERY on either side; the one field that switches the technique off, None: without
+# the field; {what is counted: (with, without)}). What is not named is as with it.
 OFF = {
-    "stages": ({"stages": "2"}, {"barriers of the ring": (8, 4)}),
-    "consumer warpgroups": ({"block": "[64, 128, 64]", "warps": "[4, 1, 1]", "registers": None},
-                            {"threads": (1, 0), "setmaxnreg": (2, 0)}),
-    "registers": ({"registers": None}, {"setmaxnreg": (2, 0)}),
+    "stages": ({}, {"stages": "2"}, {"barriers of the ring": (8, 4)}),
+    # One of them has the rows of both, by two instructions. Registers are those of two.
+    "consumer warpgroups": ({"registers": None}, {"warps": "[4, 1, 1]"},
+                            {"threads": (1, 0), "wgmma": (4, 8), "left operand along the sum": (4, 8), "stmatrix": (8, 16), "stores by TMA": (2, 4),
+                             "fences between proxies": (2, 4), "waits for stores": (3, 5)}),
+    "registers": ({}, {"registers": None}, {"setmaxnreg": (2, 0)}),
     # Stores of one tile have their pieces to themselves, and nobody waits for the last stage that it empties.
-    "persistent": ({"persistent": None}, {"blocks asked for": (2, 0), "waits for stores": (3, 1), "arrivals elsewhere": (2, 1),
+    "persistent": ({}, {"persistent": None}, {"blocks asked for": (2, 0), "waits for stores": (3, 1), "arrivals elsewhere": (2, 1),
                                           "divisions": (2, 1)}),
     # The rows of a band, and what is left of them in the last one.
-    "rasterization": ({"raster": None}, {"divisions": (2, 0)}),
-    "cluster": ({"cluster": None}, {"multicast": (1, 0), "barriers of clusters": (2, 0), "arrivals elsewhere": (2, 0),
+    "rasterization": ({}, {"raster": None}, {"divisions": (2, 0)}),
+    "cluster": ({}, {"cluster": None}, {"multicast": (1, 0), "barriers of clusters": (2, 0), "arrivals elsewhere": (2, 0),
                                     "copies by TMA": (2, 3)}),
-    "tma_store": ({"tma_store": None}, {"stores by TMA": (2, 0), "stmatrix": (8, 0), "waits for stores": (3, 0), "stores": (0, 8),
+    "tma_store": ({}, {"tma_store": None}, {"stores by TMA": (2, 0), "stmatrix": (8, 0), "waits for stores": (3, 0), "stores": (0, 8),
                                          "fences between proxies": (2, 0)}),
     # One role walks over tiles, and copies in front of the loop and in it; its warps have all registers.
-    "producer": ({"producer": "false", "registers": None},
-                 {"threads": (1, 0), "copies by TMA": (2, 4), "multicast": (1, 2), "setmaxnreg": (2, 0), "blocks asked for": (2, 1),
-                  "divisions": (2, 1)}),
-    # Threads copy to their own block.
-    "copies by TMA": ({"tma_copy": "false", "cluster": None},
-                      {"copies by TMA": (2, 0), "copies by threads": (0, 16), "arrivals behind copies": (0, 1), "multicast": (1, 0),
-                       "fences between proxies": (2, 3),
-                       "barriers of clusters": (2, 0), "arrivals elsewhere": (2, 0)}),
-    "wgmma out of a ring": ({"strategy": "matrix_unit", "block": "[128, 128, 32]", "warps": "[2, 2, 1]", "mma": '"mma.m16n8k16.bf16.f32"',
+    "producer": ({"registers": None}, {"producer": "false"},
+                 {"threads": (1, 0), "copies by TMA": (2, 4), "multicast": (1, 2), "blocks asked for": (2, 1), "divisions": (2, 1)}),
+    # Threads copy to their own block: no clusters.
+    "copies by TMA": ({"cluster": None}, {"tma_copy": "false"},
+                      {"copies by TMA": (3, 0), "copies by threads": (0, 16), "arrivals behind copies": (0, 1),
+                       "fences between proxies": (2, 3)}),
+    # Another strategy, whose configs have other fields.
+    "wgmma out of a ring": ({}, {"strategy": "matrix_unit", "block": "[128, 128, 32]", "warps": "[2, 2, 1]", "mma": '"mma.m16n8k16.bf16.f32"',
                        "registers": None, "persistent": None, "cluster": None, "tma_store": None},
                       {"threads": (1, 0), "barriers of the ring": (8, 0), "copies by TMA": (2, 0), "multicast": (1, 0),
                        "stores by TMA": (2, 0), "stmatrix": (8, 0), "stores": (0, 16), "copies by threads": (0, 32), "wgmma": (4, 0),
@@ -93,20 +94,15 @@ OFF = {
                        "mma": (0, 64), "left operand along the sum": (4, 0), "setmaxnreg": (2, 0), "blocks asked for": (2, 0), "waits for stores": (3, 0),
                        "barriers of clusters": (2, 0), "arrivals elsewhere": (2, 0), "divisions": (2, 1)}),
     # Parts are added in a second kernel, in a fixed order.
-    "one part of the sum": ({"splits": "2"}, {"kernels": (1, 2), "stmatrix": (8, 0), "stores by TMA": (2, 4), "stores": (0, 1), "fences between proxies": (2, 4),
+    "one part of the sum": ({}, {"splits": "2"}, {"kernels": (1, 2), "stmatrix": (8, 0), "stores by TMA": (2, 4), "stores": (0, 1), "fences between proxies": (2, 4),
                                                "waits for stores": (3, 5)}),
     # Parts are those of the blocks of a cluster, each of which reads a slice from all, behind a barrier of theirs, and stores it.
-    "a cluster for each tile": ({"splits": "2", "cluster": "[2, 1, 2]", "persistent": None, "tma_store": None},
-                                {"stores by TMA": (2, 0), "stmatrix": (8, 0), "waits for stores": (3, 0), "stores": (0, 8), "fences between proxies": (2, 0),
-                                 "barriers of clusters": (2, 5), "arrivals elsewhere": (2, 3), "blocks asked for": (2, 0), "divisions": (2, 1)}),
+    "a second kernel for parts": ({"splits": "2", "persistent": None, "tma_store": None}, {"cluster": "[2, 1, 2]"},
+                                  {"kernels": (2, 1), "stores": (33, 8), "barriers of clusters": (2, 5), "arrivals elsewhere": (1, 3)}),
     # Blocks have steps of all tiles, and go to a place of their own with what they have of a tile.
-    "whole tiles": ({"splits": "3", "stream_k": "132"},
-                    {"kernels": (1, 2), "stores by TMA": (2, 4), "stmatrix": (8, 0), "stores": (0, 1), "fences between proxies": (2, 4),
-                     "blocks asked for": (2, 0), "waits for stores": (3, 5)}),
+    "whole tiles": ({"splits": "3"}, {"stream_k": "132"}, {"blocks asked for": (2, 0)}),
     # Columns are the rows of instructions, whose second operand is A.
-    "operands in their order": ({"warps": "[1, 8, 1]", "cluster": "[1, 2, 1]", "tma_store": None},
-                                {"left operand along the sum": (4, 0), "copies by TMA": (2, 3), "stores by TMA": (2, 0), "stmatrix": (8, 0),
-                                 "stores": (0, 8), "fences between proxies": (2, 0), "waits for stores": (3, 0)}),
+    "operands in their order": ({"cluster": None, "tma_store": None}, {"warps": "[1, 8, 1]"}, {"left operand along the sum": (4, 0)}),
 }
 
 ANY = """func.func @gemm(%a: tensor<?x1024xbf16>, %b: tensor<1024x?xbf16>, %c: tensor<?x?xf32>) -> tensor<?x?xf32> {{
@@ -117,14 +113,17 @@ ANY = """func.func @gemm(%a: tensor<?x1024xbf16>, %b: tensor<1024x?xbf16>, %c: t
 }}
 """
 
+# What no default config has: to do without copies by TMA is slower wherever there are some, and what stream-K takes with its second
+# kernel only a sweep can tell.
+NEVER = ["tma_copy = false", "stream_k"]
 # Of default configs: sizes, what is there, what is not and why.
 DEFAULTS = [
     ((8192, 8192, 8192), ["stages = 4", "warps = [8, 1, 1]", "raster = 8", "registers = [40, 232]", "persistent = true",
-                          "cluster = [2, 1, 1]", "tma_store = true"], ["splits"]),
+                          "cluster = [2, 1, 1]", "tma_store = true"], ["splits", "producer = false"]),
     # Nobody knows whether there are pairs of tiles, nor whether parts of the sum pay.
-    ("any", ["persistent = true"], ["cluster", "splits"]),
+    ("any", ["persistent = true"], ["cluster", "splits", "producer = false"]),
     # One warpgroup: each thread has what it can use. Tiles of few columns are one for each multiprocessor.
-    ((64, 4096, 4096), ["warps = [4, 1, 1]", "stages = 8", "tma_store = true"], ["registers", "splits", "cluster"]),
+    ((64, 4096, 4096), ["warps = [4, 1, 1]", "stages = 8", "tma_store = true"], ["registers", "splits", "cluster", "producer = false"]),
     # Columns as the instruction's rows.
     ((16, 4096, 4096), ["warps = [1, 4, 1]", "splits = 2, cluster = [1, 1, 2]"], ["persistent", "tma_store"]),
 ]
@@ -149,10 +148,15 @@ def counts(folder, name, fields):
 
 
 def check_switches(folder):
-    every = counts(folder, "every", EVERY)
-    for name, (fields, named) in OFF.items():
-        without = counts(folder, name, {**EVERY, **fields})
-        changed = {what: (every[what], without[what]) for what in every if every[what] != without[what]}
+    known = {}
+    for name, (both, fields, named) in OFF.items():
+        if len(fields) > 1 and "strategy" not in fields:
+            print(f"{name}: switched off by {len(fields)} fields")
+        base = json.dumps(both)
+        if base not in known:
+            known[base] = counts(folder, f"{name} with", {**EVERY, **both})
+        without = counts(folder, name, {**EVERY, **both, **fields})
+        changed = {what: (count, without[what]) for what, count in known[base].items() if count != without[what]}
         print(f"{name}: {'as named' if changed == named else f'changes {changed}, not {named}'}")
 
 
@@ -161,11 +165,12 @@ def check_defaults(folder):
         name = "default_" + "x".join(map(str, [sizes] if sizes == "any" else sizes))
         text = ANY if sizes == "any" else PRODUCT
         said = folder / f"{name}.json"
-        compile_(folder, name, text.format(name="gemm", pinned="", **dict(zip("mnk", sizes))), "--explain=json", f"--explain-output={said}")
+        ptx = compile_(folder, name, text.format(name="gemm", pinned="", **dict(zip("mnk", sizes))), "--explain=json", f"--explain-output={said}")
         lines = [line for kernel in json.loads(said.read_text())["kernels"] for line in kernel["lines"]]
         configs = [line for line in lines if line.startswith("config") and "warp_specialized" in line]
         wrong = [f"lacks {field}: {config}" for config in configs for field in there if field not in config]
-        wrong += [f"has {field}: {config}" for config in configs for field in missing if field in config]
+        wrong += [f"has {field}: {config}" for config in configs for field in missing + NEVER if field in config]
+        wrong += ["no copies by TMA"] * (not re.search(COUNTED["copies by TMA"], ptx))
         print(f"{name}: {'as named' if configs and not wrong else ', '.join(wrong) or 'not by warpgroups'}")
 
 

@@ -301,9 +301,11 @@ static void recordCandidates(const KernelInfo &info, ArrayRef<Candidate> candida
       refused.push_back(candidate.refused);
     else
       fitting.push_back(candidate.config);
+  LoweringConfigAttr stream;
   if (!fitting.empty())
-    if (LoweringConfigAttr stream = streamInParts(info, candidates.front().config, getTarget(kernel)))
-      fitting.insert(fitting.begin() + 1, stream);
+    stream = streamInParts(info, candidates.front().config, getTarget(kernel));
+  if (stream)
+    fitting.insert(fitting.begin() + 1, stream);
   kernel->setAttr(kRefusedAttr, countByKind(kernel.getContext(), refused));
   kernel->setAttr(kConfigsAttr, ArrayAttr::get(kernel.getContext(), fitting));
   recordProblem(kernel, describeProblem(info), describeShape(info));

@@ -6,12 +6,17 @@
 // multiplications of 64 bits, and the stage before this one, which a consumer releases, is a
 // value that the loop has anyway.
 //
-//   scf.for %k = %c0 to %n step %c1 {             %s = remui %begin, 3; %p = remui (divui %begin, 3), 2
-//     %at = addi %begin, %k                       scf.for … iter_args(%stage = %s, %phase = %p, %last = …) {
-//     %stage = remui %at, 3                         … %stage, %phase, %last
-//     %phase = remui (divui %at, 3), 2       ->     %next = addi %stage, 1
-//     %last = remui (subi %at, 1), 3                %ends = cmpi eq, %next, 3
-//     …                                             yield select(%ends, 0, %next), xori(%phase, %ends), %stage
+//   scf.for %k = %c0 to %n step %c1 {
+//     %at = addi %begin, %k
+//     … remui %at, 3 … remui (divui %at, 3), 2 … remui (subi %at, 1), 3 …
+//   }
+// becomes
+//   scf.for … iter_args(%stage = remui %begin, 3, %phase = …, %last = …) {
+//     … %stage … %phase … %last …
+//     %next = addi %stage, 1
+//     %ends = cmpi eq, %next, 3
+//     scf.yield select(%ends, 0, %next), select(%ends, xori(%phase, 1), %phase), %stage
+//   }
 //
 // A position that lies some rounds ahead has the same stage, and the same phase or the other one.
 
@@ -28,7 +33,8 @@ using namespace mlir;
 using namespace tilewright;
 
 namespace {
-/// A ring's stages, and its position in the first iteration but for the loop's lower bound; null: 0.
+/// Where the positions of a ring begin, but for the loop's lower bound (null: at 0), and its
+/// number of stages.
 using Ring = std::pair<Value, int64_t>;
 
 /// base + induction variable + offset.
@@ -142,7 +148,9 @@ SmallVector<Value> StageCounter::begin(OpBuilder &b) {
   SmallVector<Value> counters;
   for (int64_t behind : {0, 1}) {
     // A round and a step ahead of the one before.
-    Value at = behind ? arith::AddIOp::create(b, loc, first, constant(stages - 1)).getResult() : first;
+    Value at = first;
+    if (behind)
+      at = arith::AddIOp::create(b, loc, first, constant(stages - 1));
     counters.push_back(arith::RemUIOp::create(b, loc, at, constant(stages)));
     Value round = arith::DivUIOp::create(b, loc, at, constant(stages));
     if (behind)
@@ -156,13 +164,11 @@ scf::ForOp StageCounter::rewrite(RewriterBase &rewriter) {
   if (uses.empty())
     return loop;
   Location loc = loop.getLoc();
-  // The stage is counted, of the others those that are asked for.
+  // The stage is counted, of the others those that are asked for. A phase becomes the one before.
   auto isCounted = [&](int64_t counter) {
     return counter == 0 || llvm::any_of(uses, [&](const Use &use) {
-      return (use.isPhase && use.behind == 0 && counter == 1) ||
-             (use.behind == 1 && counter == (use.isPhase ? 3 : 2)) ||
-             (use.behind == 1 && use.isPhase && counter == 1);
-    });
+             return counter == 1 ? use.isPhase : use.behind && counter == 2 + use.isPhase;
+           });
   };
   rewriter.setInsertionPoint(loop);
   SmallVector<Value> inits;

@@ -14,11 +14,12 @@
 //
 //   %v = maxnumf of %x, from %v0
 //   %p = minsi of (%x == %v ? %index : largest index), maxsi where the last of equals wins
-//   %i = %v > %v0 ? %p : %i0
+//   %i = %v > %v0 ? %p : %i0          // or minsi of %p and %i0: ties by place
 //
 // NaNs, by what the body does with them:
 //   ogt, select                   they are passed over
 //   ugt and the best is no NaN    the first one wins: it counts as equal to the best
+//   ogt, or the element is a NaN  the last one wins, as if its place were -1 - place
 //   ogt, maximumf                 the value is a NaN, the index that of the largest
 //                                 element in front of the first one: two more reductions
 //
@@ -28,8 +29,10 @@
 #include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Normalize/Normalize.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -160,7 +163,7 @@ static Value isBetter(Writer &w, Value best, Value init) {
   if (match.isFloat()) {
     using P = arith::CmpFPredicate;
     // A NaN that wins is better than anything.
-    bool wins = match.nans == Nans::FirstWins;
+    bool wins = match.nansWin();
     P predicate =
         match.isMax ? (wins ? P::UGT : P::OGT) : (wins ? P::ULT : P::OLT);
     return arith::CmpFOp::create(b, w.loc, predicate, best, init);
@@ -180,9 +183,40 @@ static Value equals(Writer &w, Value x, Value best) {
     return arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::eq, x, best);
   Value same =
       arith::CmpFOp::create(w.b, w.loc, arith::CmpFPredicate::OEQ, x, best);
-  if (w.match.nans != Nans::FirstWins)
+  if (!w.match.nansWin())
     return same;
   return arith::OrIOp::create(w.b, w.loc, same, isNan(w, x));
+}
+
+/// -1 - position, which is less than any, of a NaN, else the position.
+static Value turnedWhereNan(Writer &w, Value x, Value position) {
+  Value nan = isNan(w, x);
+  Value ones = w.constant(w.b.getIntegerAttr(position.getType(), -1));
+  Value turned = arith::XOrIOp::create(w.b, w.loc, position, ones);
+  return arith::SelectOp::create(w.b, w.loc, nan, turned, position);
+}
+
+/// The index of a result: of the `place` of what is equal to its `best`, and of what the
+/// search began with.
+static Value chooseIndex(Writer &w, Value best, Value init, Value place, Value indexInit,
+                         TypedAttr nowhere) {
+  OpBuilder &b = w.b;
+  const ArgReduction &match = w.match;
+  if (match.lastNanFirst())
+    place = turnedWhereNan(w, best, place);
+  if (!match.lastWins) {
+    Value otherwise = indexInit;
+    if (match.tiesByPlace)
+      otherwise = arith::MinSIOp::create(b, w.loc, place, indexInit);
+    return arith::SelectOp::create(b, w.loc, isBetter(w, best, init), place, otherwise);
+  }
+  Value found = arith::CmpIOp::create(b, w.loc, arith::CmpIPredicate::ne, place,
+                                      w.constant(nowhere));
+  if (match.tiesByPlace) {
+    Value later = arith::MaxSIOp::create(b, w.loc, place, indexInit);
+    place = arith::SelectOp::create(b, w.loc, isBetter(w, best, init), place, later);
+  }
+  return arith::SelectOp::create(b, w.loc, found, place, indexInit);
 }
 
 void tilewright::decomposeArgReduction(RewriterBase &b, linalg::GenericOp op) {
@@ -223,7 +257,7 @@ void tilewright::decomposeArgReduction(RewriterBase &b, linalg::GenericOp op) {
            : w.reduce({}, {valueInit},
                       [&](Value x, Value, ValueRange, ValueRange acc) {
                         return SmallVector<Value>{better(
-                            w, x, acc[0], match->nans == Nans::FirstWins)};
+                            w, x, acc[0], match->nansWin())};
                       });
   Value best = values[0];
   auto isInFront = [&](Value position, Value end) -> Value {
@@ -249,26 +283,58 @@ void tilewright::decomposeArgReduction(RewriterBase &b, linalg::GenericOp op) {
       w.reduce(more, {places},
                [&](Value x, Value position, ValueRange row, ValueRange acc) {
                  Value found = equals(w, x, row[0]);
+                 // Behind the best, and in front of all that are found before.
+                 if (match->lastNanFirst())
+                   position = turnedWhereNan(w, x, position);
                  if (ends)
                    found = arith::AndIOp::create(b, w.loc, found,
                                                  isInFront(position, row[1]));
                  return SmallVector<Value>{first(found, position, acc[0])};
                })[0];
-  Value index =
-      w.compute({best, valueInit, place, indexInit}, indexInit,
-                [&](ValueRange in) -> Value {
-                  Value found = match->lastWins
-                                    ? arith::CmpIOp::create(
-                                          b, w.loc, arith::CmpIPredicate::ne,
-                                          in[2], w.constant(nowhere))
-                                          .getResult()
-                                    : isBetter(w, in[0], in[1]);
-                  return arith::SelectOp::create(b, w.loc, found, in[2], in[3]);
-                });
+  Value index = w.compute({best, valueInit, place, indexInit}, indexInit,
+                          [&](ValueRange in) {
+                            return chooseIndex(w, in[0], in[1], in[2], in[3], nowhere);
+                          });
   SmallVector<Value> results(2);
   results[match->value] = values[0];
   results[match->index] = index;
   b.replaceOp(op, results);
+}
+
+/// Whether `value` is computed of indices alone: numbers of places, as front ends write
+/// them beside the elements.
+static bool isOfIndices(Value value) {
+  auto producer = value.getDefiningOp<linalg::GenericOp>();
+  return producer && producer.getNumDpsInputs() == 0 && producer.hasPureTensorSemantics() &&
+         producer.hasIndexSemantics() &&
+         producer.getNumParallelLoops() == producer.getNumLoops();
+}
+
+/// `op` with what is computed of indices in its own body.
+static linalg::GenericOp mergeIndices(RewriterBase &b, linalg::GenericOp op) {
+  if (op.getNumDpsInits() != 2 || op.getNumReductionLoops() != 1)
+    return op;
+  for (bool isMerged = true; isMerged;) {
+    isMerged = false;
+    for (OpOperand *input : op.getDpsInputOperands()) {
+      if (!isOfIndices(input->get()) || !linalg::areElementwiseOpsFusable(input))
+        continue;
+      b.setInsertionPoint(op);
+      FailureOr<linalg::ElementwiseOpFusionResult> merged = linalg::fuseElementwiseOps(b, input);
+      if (failed(merged))
+        continue;
+      auto fused = cast<linalg::GenericOp>(merged->fusedOp);
+      b.replaceOp(op, fused->getResults().take_back(op->getNumResults()));
+      op = fused;
+      // An index of the same loop.
+      for (auto apply : llvm::make_early_inc_range(op.getBody()->getOps<affine::AffineApplyOp>()))
+        if (auto dim = dyn_cast<AffineDimExpr>(apply.getAffineMap().getResult(0)))
+          b.replaceOp(apply, apply.getMapOperands()[dim.getPosition()]);
+      isMerged = true;
+      break;
+    }
+  }
+  return op;
 }
 
 namespace {
@@ -280,7 +346,7 @@ struct DecomposeArgReductionsPass
     SmallVector<linalg::GenericOp> ops;
     getOperation().walk([&](linalg::GenericOp op) { ops.push_back(op); });
     for (linalg::GenericOp op : ops)
-      decomposeArgReduction(rewriter, op);
+      decomposeArgReduction(rewriter, mergeIndices(rewriter, op));
   }
 };
 } // namespace

@@ -11,7 +11,7 @@
 namespace tilewright {
 
 /// What the body does with them, see DecomposeArgReductions.cpp.
-enum class Nans { None, PassedOver, FirstWins, EndIndex };
+enum class Nans { None, PassedOver, FirstWins, LastWins, EndIndex };
 
 struct ArgReduction {
   mlir::linalg::GenericOp op;
@@ -19,10 +19,17 @@ struct ArgReduction {
   unsigned value = 0, index = 1;
   /// In the body: the element and its index; they depend on no accumulator.
   mlir::Value element, position;
+  /// The last of equal elements wins, not the first.
   bool isMax = true, isSigned = true, lastWins = false;
+  /// Which of equals wins, places say: what the search begins with has one, too.
+  bool tiesByPlace = false;
   Nans nans = Nans::None;
 
   bool isFloat() const { return mlir::isa<mlir::FloatType>(element.getType()); }
+  /// A NaN is better than any number.
+  bool nansWin() const { return nans == Nans::FirstWins || nans == Nans::LastWins; }
+  /// Of NaNs the last wins, of equal numbers the first.
+  bool lastNanFirst() const { return nans == Nans::LastWins && !lastWins; }
   mlir::Value init(unsigned result) const {
     return const_cast<mlir::linalg::GenericOp &>(op).getDpsInits()[result];
   }

@@ -160,3 +160,147 @@ func.func @Stay(%x: tensor<8x64xf32>, %at: tensor<8xi32>, %l: tensor<8xf32>) -> 
   } -> (tensor<8xf32>, tensor<8xi32>)
   return %r#1, %s#1 : tensor<8xi32>, tensor<8xi32>
 }
+
+// -----
+
+#all = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+
+// As JAX compares, places beside the elements: a NaN is better than anything, the last of them; of equals the lower place, also in
+// front of the one that the search begins with.
+// CHECK-LABEL: func.func @LowerPlace(
+// CHECK: arith.maximumf
+// CHECK: %[[P:.*]] = linalg.generic
+// CHECK: ^bb0(%[[E:.*]]: f32, %[[B:.*]]: f32, %[[ACC:.*]]: i32):
+// CHECK: %[[J:.*]] = linalg.index 1
+// CHECK: %[[K:.*]] = arith.index_cast %[[J]]
+// CHECK: arith.cmpf oeq, %[[E]], %[[B]]
+// CHECK: %[[FOUND:.*]] = arith.ori
+// CHECK: %[[NAN:.*]] = arith.cmpf uno, %[[E]], %[[E]]
+// CHECK: %[[TURNED:.*]] = arith.xori %[[K]], %{{.*}} : i32
+// CHECK: %[[PLACE:.*]] = arith.select %[[NAN]], %[[TURNED]], %[[K]]
+// CHECK: arith.select %[[FOUND]], %[[PLACE]]
+// CHECK: arith.minsi
+// CHECK: ^bb0(%[[V:.*]]: f32, %[[V0:.*]]: f32, %[[FIRST:.*]]: i32, %[[AT0:.*]]: i32, %{{.*}}: i32):
+// CHECK: arith.xori %[[FIRST]]
+// CHECK: %[[AT:.*]] = arith.select
+// CHECK: %[[LOWER:.*]] = arith.minsi %[[AT]], %[[AT0]]
+// CHECK: %[[BETTER:.*]] = arith.cmpf ugt, %[[V]], %[[V0]]
+// CHECK: arith.select %[[BETTER]], %[[AT]], %[[LOWER]]
+func.func @LowerPlace(%x: tensor<8x64xf32>, %at: tensor<8xi32>, %e: tensor<8xf32>, %f: tensor<8x64xi32>) -> (tensor<8xf32>, tensor<8xi32>) {
+  %low = arith.constant 0xFF800000 : f32
+  %l = linalg.fill ins(%low : f32) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+  %places = linalg.generic {indexing_maps = [#all], iterator_types = ["parallel", "parallel"]} outs(%f : tensor<8x64xi32>) {
+    ^bb0(%o: i32):
+      %j = linalg.index 1 : index
+      %k = arith.index_cast %j : index to i32
+      linalg.yield %k : i32
+  } -> tensor<8x64xi32>
+  %r:2 = linalg.generic {indexing_maps = [#all, #all, #row, #row], iterator_types = ["parallel", "reduction"]}
+         ins(%x, %places : tensor<8x64xf32>, tensor<8x64xi32>) outs(%l, %at : tensor<8xf32>, tensor<8xi32>) {
+    ^bb0(%in: f32, %k: i32, %best: f32, %place: i32):
+      %g = arith.cmpf ogt, %in, %best : f32
+      %n = arith.cmpf une, %in, %in : f32
+      %taken = arith.ori %g, %n : i1
+      %q = arith.cmpf oeq, %in, %best : f32
+      %s = arith.cmpi slt, %k, %place : i32
+      %t = arith.andi %q, %s : i1
+      %c = arith.ori %taken, %t : i1
+      %b = arith.select %taken, %in, %best : f32
+      %p = arith.select %c, %k, %place : i32
+      linalg.yield %b, %p : f32, i32
+  } -> (tensor<8xf32>, tensor<8xi32>)
+  return %r#0, %r#1 : tensor<8xf32>, tensor<8xi32>
+}
+
+// -----
+
+#all = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+
+// Larger elements and equal ones apart.
+// CHECK-LABEL: func.func @Ties(
+// CHECK: arith.maxsi
+// CHECK: arith.cmpi eq
+// CHECK: arith.minsi
+// CHECK: arith.cmpi sgt
+// CHECK-LABEL: func.func @FloatTies(
+// CHECK: arith.minimumf
+// CHECK: arith.cmpf uno
+// CHECK: arith.minsi
+func.func @Ties(%x: tensor<8x64xi32>, %at: tensor<8xi32>, %l: tensor<8xi32>) -> tensor<8xi32> {
+  %r:2 = linalg.generic {indexing_maps = [#all, #row, #row], iterator_types = ["parallel", "reduction"]}
+         ins(%x : tensor<8x64xi32>) outs(%l, %at : tensor<8xi32>, tensor<8xi32>) {
+    ^bb0(%in: i32, %best: i32, %place: i32):
+      %j = linalg.index 1 : index
+      %k = arith.index_cast %j : index to i32
+      %b = arith.maxsi %in, %best : i32
+      %g = arith.cmpi sgt, %in, %best : i32
+      %q = arith.cmpi eq, %in, %best : i32
+      %m = arith.minsi %k, %place : i32
+      %s = arith.select %q, %m, %place : i32
+      %p = arith.select %g, %k, %s : i32
+      linalg.yield %b, %p : i32, i32
+  } -> (tensor<8xi32>, tensor<8xi32>)
+  return %r#1 : tensor<8xi32>
+}
+
+func.func @FloatTies(%x: tensor<8x64xf32>, %at: tensor<8xi32>, %e: tensor<8xf32>) -> tensor<8xi32> {
+  %high = arith.constant 0x7F800000 : f32
+  %l = linalg.fill ins(%high : f32) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+  %r:2 = linalg.generic {indexing_maps = [#all, #row, #row], iterator_types = ["parallel", "reduction"]}
+         ins(%x : tensor<8x64xf32>) outs(%l, %at : tensor<8xf32>, tensor<8xi32>) {
+    ^bb0(%in: f32, %best: f32, %place: i32):
+      %j = linalg.index 1 : index
+      %k = arith.index_cast %j : index to i32
+      %b = arith.minimumf %in, %best : f32
+      %g = arith.cmpf olt, %in, %best : f32
+      %q = arith.cmpf oeq, %in, %best : f32
+      %m = arith.minsi %k, %place : i32
+      %s = arith.select %q, %m, %place : i32
+      %p = arith.select %g, %k, %s : i32
+      linalg.yield %b, %p : f32, i32
+  } -> (tensor<8xf32>, tensor<8xi32>)
+  return %r#1 : tensor<8xi32>
+}
+
+// -----
+
+#all = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+
+// After a NaN the search begins anew; and of equals the place may be that of neither.
+// CHECK-LABEL: func.func @BeginsAnew(
+// CHECK: linalg.generic
+// CHECK: arith.cmpf ugt
+// CHECK: linalg.generic
+// CHECK: arith.addi
+// CHECK-NOT: linalg.generic
+func.func @BeginsAnew(%x: tensor<8x64xf32>, %at: tensor<8xi32>, %e: tensor<8xf32>) -> (tensor<8xi32>, tensor<8xi32>) {
+  %low = arith.constant 0xFF800000 : f32
+  %l = linalg.fill ins(%low : f32) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+  %r:2 = linalg.generic {indexing_maps = [#all, #row, #row], iterator_types = ["parallel", "reduction"]}
+         ins(%x : tensor<8x64xf32>) outs(%l, %at : tensor<8xf32>, tensor<8xi32>) {
+    ^bb0(%in: f32, %best: f32, %place: i32):
+      %j = linalg.index 1 : index
+      %k = arith.index_cast %j : index to i32
+      %c = arith.cmpf ugt, %in, %best : f32
+      %b = arith.select %c, %in, %best : f32
+      %p = arith.select %c, %k, %place : i32
+      linalg.yield %b, %p : f32, i32
+  } -> (tensor<8xf32>, tensor<8xi32>)
+  %s:2 = linalg.generic {indexing_maps = [#all, #row, #row], iterator_types = ["parallel", "reduction"]}
+         ins(%x : tensor<8x64xf32>) outs(%l, %at : tensor<8xf32>, tensor<8xi32>) {
+    ^bb0(%in: f32, %best: f32, %place: i32):
+      %j = linalg.index 1 : index
+      %k = arith.index_cast %j : index to i32
+      %c = arith.cmpf ogt, %in, %best : f32
+      %q = arith.cmpf oeq, %in, %best : f32
+      %b = arith.select %c, %in, %best : f32
+      %m = arith.addi %k, %place : i32
+      %t = arith.select %q, %m, %place : i32
+      %p = arith.select %c, %k, %t : i32
+      linalg.yield %b, %p : f32, i32
+  } -> (tensor<8xf32>, tensor<8xi32>)
+  return %r#1, %s#1 : tensor<8xi32>, tensor<8xi32>
+}

@@ -210,11 +210,12 @@ def DecomposeArgReductionsPass
     first or last of equal ones, becomes a reduction to the element and one to the least
     or greatest index of elements equal to it; both have combiners with neutral
     elements, and share a kernel. NaNs are passed over, win, or end the search, as the
-    body says. Reductions with a pinned `tilewright.lowering_config` stay.
+    body says. Indices that another op computes, beside the elements, are computed in the
+    body. Reductions with a pinned `tilewright.lowering_config` stay.
   }];
   let dependentDialects = [
-    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
-    "::mlir::tensor::TensorDialect"];
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def HoistAssertsPass

@@ -50,6 +50,7 @@ void tilewright::populateDispatchPipeline(OpPassManager &pm,
     // A merged body may be an identity now (x - 3 + 3): it is no kernel.
     func.addPass(createCanonicalizePass("dispatch"));
   }
+  pm.nest<func::FuncOp>().addPass(createSplitArgReductionsPass());
   pm.nest<func::FuncOp>().addPass(createSplitReductionsPass());
   pm.nest<func::FuncOp>().addPass(createSplitScansPass());
   pm.nest<func::FuncOp>().addPass(createUpdateInPlacePass());

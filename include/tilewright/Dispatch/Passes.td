@@ -147,6 +147,20 @@ def ExpandOperandsPass
     "::mlir::tensor::TensorDialect"];
 }
 
+def SplitArgReductionsPass
+    : Pass<"tilewright-split-arg-reductions", "::mlir::func::FuncOp"> {
+  let summary = "Search for the best element of few long rows and its place in parts";
+  let description = [{
+    A reduction to the largest or smallest element and those to the least or greatest place
+    of what equals it, where the first would be cut into parts (`tilewright/Configure/Splits.h`):
+    the elements are parts of equal length, as many as divide them evenly, each of which one
+    kernel searches for both, and another kernel combines them. The elements are read once.
+  }];
+  let dependentDialects = [
+    "::tilewright::TilewrightDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def SplitReductionsPass
     : Pass<"tilewright-split-reductions", "::mlir::func::FuncOp"> {
   let summary = "Cut long reductions with few results into parts that many "

@@ -85,14 +85,14 @@ def words(element, least, unsigned):
             "larger": ("min" if least else "max") + sign + "i"}
 
 
-def best(element, place, spelling, sizes, dynamic=False, least=False, begin=None, at=0, beside=False, unsigned=False):
+def best(element, place, spelling, sizes, dynamic=False, least=False, begin=None, at=0, beside=False, unsigned=False, largest=3):
     """Of rows, or of all elements where the first size is 0; `at` is the place that the search begins with; beside: places are
-    a tensor."""
+    a tensor; largest: of the elements."""
     text, step, more = SPELLINGS[spelling]
     dims = {d: n for d, n in zip("mn", sizes) if n}
     loops = "".join(dims)
     label = f"{spelling}{'.least' if least else ''}{'.unsigned' if unsigned else ''}.{place.name}.{sizes[0]}x{sizes[1]}" + (
-        "" if begin is None else f".from{begin}") + (f".at{at}" if at else "") + (".beside" if beside else "")
+        "" if begin is None else f".from{begin}") + (f".at{at}" if at else "") + (".beside" if beside else "") + (f".to{largest}" if largest != 3 else "")
     f = Function("best", element.name, label, dims, dynamic)
     x = f.arg(element, loops)
     low, high = (-np.inf, np.inf) if element.is_float else (0, 255) if unsigned else (-(1 << (element.bits - 1)), (1 << (element.bits - 1)) - 1)
@@ -139,7 +139,7 @@ def best(element, place, spelling, sizes, dynamic=False, least=False, begin=None
         values = np.array(values).reshape(x.shape[:-1])
         return [element.round(values) if unsigned else values, np.array(places).reshape(x.shape[:-1])]
 
-    data = integers(-3, 3)
+    data = integers(-largest, largest)
     for own in [{}, *([{"m": 130, "n": 3} if sizes[0] else {"n": 1}] if dynamic else [])]:
         f.case("x".join(str({**dims, **own}[d]) for d in loops), own, data, EXACT, reference)
     return f
@@ -163,3 +163,10 @@ def functions():
         yield best(F32, I32, spelling, (0, 5000), beside=spelling == "element_first")
     yield best(F32, I32, "element_first", (12, 70), beside=True)
     yield best(I32, I32, "lower", (12, 70), True, beside=True)
+    # Long enough to be searched in parts.
+    for spelling in ("element_first", "best_first", "lower"):
+        yield best(F32, I32, spelling, (0, 131072), least=spelling == "best_first")
+    yield best(F32, I32, "element_first", (0, 98304), least=True, largest=2, beside=True)
+    for spelling in ("lower", "higher"):
+        yield best(I32, I64, spelling, (0, 131072), largest=1 << 20)
+        yield best(I8, I32, spelling, (3, 163840), largest=100)

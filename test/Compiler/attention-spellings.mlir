@@ -1,7 +1,7 @@
 // Attention as frameworks spell it is one kernel, and no tensor of queries x keys is in memory, nor any other but keys and values behind those of a past. In front of it keys may be put behind those of the past.
 // REQUIRES: tilewright-compile
 // RUN: tilewright-compile %S/Inputs/attention-spellings.mlir --target=cuda:sm_80 --explain -o %t.tw 2>&1 | FileCheck %s --implicit-check-not='several kernels of attention'
-// RUN: tilewright-compile %S/Inputs/attention-spellings.mlir --target=cuda:sm_80,cpu:x86-64-v3 --stop-after=place --emit=mlir -o - | FileCheck %s --check-prefix=MEMORY '--implicit-check-not={{dispatch.*[48]x24x40xf}}' '--implicit-check-not={{@(onnx_(p[^a]|[^p])|[^o])[^ ]*\(.*tilewright\.arena}}'
+// RUN: tilewright-compile %S/Inputs/attention-spellings.mlir --target=cuda:sm_80,cuda:sm_90a,vulkan,cpu:x86-64-v3 --stop-after=place --emit=mlir -o - | FileCheck %s --check-prefix=MEMORY '--implicit-check-not={{dispatch.*[48]x24x40xf}}' '--implicit-check-not={{@(onnx_(p[^a]|[^p])|[^o])[^ ]*\(.*tilewright\.arena}}'
 
 // CHECK: @onnx_plain({{.*}}): 1 kernel{{$}}
 // CHECK: @onnx_half({{.*}}): 1 kernel{{$}}

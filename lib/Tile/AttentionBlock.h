@@ -184,6 +184,8 @@ private:
                        bool rightIsTransposed, mlir::StringAttr instruction);
   mlir::Value readRows(mlir::Value tensor, mlir::AffineMap map, unsigned column,
                        int64_t columns);
+  mlir::Value readQueries(int64_t depth);
+  mlir::Value multiplyKeys(mlir::Value queries, const Scores &block);
   Carried step(mlir::Value at, const Carried &before, mlir::Value queries);
   mlir::SmallVector<mlir::Value> finish(const Carried &last);
 };

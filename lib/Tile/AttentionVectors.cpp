@@ -79,13 +79,38 @@ Value AttentionVectors::readRows(Value tensor, AffineMap map, unsigned column,
   return all;
 }
 
+Value AttentionVectors::readQueries(int64_t depth) {
+  return read(op.getQuery(), op.getQueryMap(), op.getQueryLoop(), op.getDepthLoop(),
+              {plan.queries, depth});
+}
+
+/// The scores of queries by keys; of slices of the depth, which both are read in, where there
+/// are no `queries`.
+Value AttentionVectors::multiplyKeys(Value queries, const Scores &block) {
+  Value none = splat(floats(block.shape()), 0);
+  unsigned d = op.getDepthLoop();
+  if (queries)
+    return multiply(queries, readRows(op.getKey(), op.getKeyMap(), d, plan.depth), none, true,
+                    plan.scores);
+  auto loop = scf::ForOp::create(b, loc, constant(0), constant(extents[d]),
+                                 constant(plan.slice), none);
+  Value whole = position[d];
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  position[d] = loop.getInductionVar();
+  Value some = readQueries(plan.slice);
+  Value keys = readRows(op.getKey(), op.getKeyMap(), d, plan.slice);
+  scf::YieldOp::create(
+      b, loc, multiply(some, keys, loop.getRegionIterArgs()[0], true, plan.scores));
+  position[d] = whole;
+  return loop.getResult(0);
+}
+
 AttentionBlock::Carried AttentionVectors::step(Value at, const Carried &before, Value queries) {
   Scores block{plan.queries, plan.keys};
   int64_t wide[] = {plan.queries, plan.columns};
   VectorType rowType = floats(plan.queries);
-  Value keys = readRows(op.getKey(), op.getKeyMap(), op.getDepthLoop(), plan.depth);
-  Value scaled = scaleScores(
-      multiply(queries, keys, splat(floats(block.shape()), 0), true, plan.scores));
+  Value scaled = scaleScores(multiplyKeys(queries, block));
   unsigned j = op.getKeyLoop();
   Value key = position[j];
   bool hasWholeSteps = startOfWhole || endOfWhole;
@@ -133,8 +158,7 @@ SmallVector<Value> AttentionVectors::finish(const Carried &last) {
 }
 
 SmallVector<Value> AttentionVectors::buildLoop() {
-  Value queries = read(op.getQuery(), op.getQueryMap(), op.getQueryLoop(),
-                       op.getDepthLoop(), {plan.queries, plan.depth});
+  Value queries = plan.slice ? Value() : readQueries(plan.depth);
   Carried first = start(floats(plan.queries));
   first.result = splat(floats({plan.queries, plan.columns}), 0);
   auto loop = scf::ForOp::create(b, loc, firstKey, endKey, constant(plan.keys),

@@ -54,6 +54,23 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", 
     return %o : tensor<2x?x64xf16>
   }
 
+  // Of all of a depth there is no room in shared memory: slices of queries and keys follow one another.
+  // CHECK-LABEL: func.func private @slices(
+  // CHECK: scf.for %[[J:.*]] = %c0 to %c256 step %c64
+  // CHECK: %[[S:.*]] = scf.for %[[D:.*]] = %c0 to %c192 step %c128 iter_args(%[[SUM:.*]] = %{{.*}}) -> (vector<64x64xf32>)
+  // CHECK: %[[Q:.*]] = vector.transfer_read %{{.*}}[%{{.*}}, %{{.*}}, %[[D]]]{{.*}} vector<64x128xf32>
+  // CHECK: %[[K:.*]] = vector.transfer_read %{{.*}}[%{{.*}}, %[[J]], %[[D]]]{{.*}} vector<64x128xf32>
+  // CHECK: %[[NEXT:.*]] = tilewright.mma %[[Q]], %[[K]], %[[SUM]]
+  // CHECK: scf.yield %[[NEXT]]
+  // CHECK: vector.multi_reduction <maxnumf>, %[[S]]
+  func.func private @slices(%q: tensor<2x64x192xf32>, %k: tensor<2x256x192xf32>, %v: tensor<2x256x256xf32>, %out: tensor<2x64x256xf32>) -> tensor<2x64x256xf32>
+      attributes {tilewright.kernel, tilewright.access = ["read", "read", "read", "write"]} {
+    %o = tilewright.attention ins(%q, %k, %v : tensor<2x64x192xf32>, tensor<2x256x192xf32>, tensor<2x256x256xf32>)
+        outs(%out : tensor<2x64x256xf32>) {indexing_maps = [#q, #k, #v, #o],
+        tilewright.lowering_config = #tilewright.lowering_config<strategy = attention, block = [64, 64], warps = [8, 1], promote = [0, 1]>} -> tensor<2x64x256xf32>
+    return %o : tensor<2x64x256xf32>
+  }
+
   // The last block of a known number of keys comes first: just that step is masked.
   // CHECK-LABEL: func.func private @ragged(
   // CHECK: scf.for %[[STEP:.*]] = %c0 to %c200 step %c64

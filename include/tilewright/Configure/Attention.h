@@ -20,6 +20,8 @@ struct AttentionPlan {
   /// Block of queries, step along the keys, and depth and columns of the values with
   /// zeros up to what the products take.
   int64_t queries = 0, keys = 0, depth = 0, columns = 0;
+  /// So much of the depth of queries and keys is in shared memory at a time; 0: all of it.
+  int64_t slice = 0;
   /// Heads that share keys and values, whose queries are the block's, so many of each:
   /// row r is query r % headQueries of head r / headQueries.
   int64_t heads = 1, headQueries = 0;

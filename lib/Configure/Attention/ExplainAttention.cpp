@@ -98,6 +98,10 @@ void tilewright::explainDecision(func::FuncOp kernel, AttentionOp op, TargetAttr
     explainCopies(op, *plan, explain);
   llvm::append_range(explain, decision.refused);
   explainHeads(op, decision.pinned, plan, explain);
+  if (plan && plan->slice)
+    explain.push_back("queries and keys are multiplied in slices of " +
+                      std::to_string(plan->slice) +
+                      " of the depth, all of which shared memory has no room for");
   explain.push_back(decision.how + toString(decision.config));
   explainWarpgroups(kernel, op, target, decision, explain);
   explainInstruction(op, target, decision.config, explain);

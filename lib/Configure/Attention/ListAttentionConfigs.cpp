@@ -175,6 +175,11 @@ void ConfigList::addFma(int64_t lanes) {
       for (int64_t warps : {4, 2, 1})
         if (block * block >= lanes * warps && areTwoSteps(block) == straight)
           add({block, block}, {warps, 1}, 1, {0, 1}, {});
+  // Values of more keys may take all of a small shared memory.
+  if (std::max(depth, columns) > 128)
+    for (int64_t warps : {4, 2, 1})
+      if (32 * 16 >= lanes * warps && !areTwoSteps(16))
+        add({32, 16}, {warps, 1}, 1, {0, 1}, {});
 }
 
 SmallVector<LoweringConfigAttr>
@@ -197,18 +202,40 @@ tilewright::listAttentionConfigs(AttentionOp op, TargetAttr target, bool anyFrag
   return list.configs;
 }
 
+/// By FMA on a GPU, with few queries or with slices of the depth: shared memory has no room for
+/// more.
+static bool isSmallOrSliced(const AttentionPlan &plan) {
+  constexpr int64_t kFew = 16;
+  return plan.subgroup > 1 && !plan.scores && (plan.slice || plan.queries < kFew);
+}
+
+/// Elements that a block loads for each of its scores: keys and values in each step, and queries
+/// where the depth is sliced.
+static double loadsOfScore(const AttentionPlan &plan) {
+  double loads = double(plan.depth + plan.columns) / double(plan.queries);
+  return loads + (plan.slice ? double(plan.depth) / double(plan.keys) : 0);
+}
+
 OrRefusal<LoweringConfigAttr> tilewright::chooseAttentionConfig(AttentionOp op, TargetAttr target,
                                                                 bool anyFragments) {
   if (!op.getScoreType().isF32())
     return refuse(Refused::Types, "scores of f64 have no kernel");
   Refusal first;
+  LoweringConfigAttr second;
+  double least = 0;
   for (LoweringConfigAttr config : listAttentionConfigs(op, target, anyFragments)) {
     OrRefusal<AttentionPlan> plan = planAttention(op, config, target);
-    if (plan)
+    if (plan && !isSmallOrSliced(*plan))
       return config;
+    if (double loads = plan ? loadsOfScore(*plan) : 0; plan && (!second || loads < least)) {
+      second = config;
+      least = loads;
+    }
     // The first refusal is that of the best config.
-    if (!first)
+    if (!plan && !first)
       first = plan.why();
   }
+  if (second)
+    return second;
   return first;
 }

@@ -63,6 +63,7 @@ private:
   Refusal checkStraightCode();
   Refusal checkSharedSteps();
   int64_t sharedBytes();
+  void sliceDepth();
   int64_t registersEach();
   Refusal checkLimits();
 
@@ -256,6 +257,8 @@ Refusal Planner::planWarps() {
   if (Refusal why = checkSharedSteps())
     return why;
   result.shared = sharedBytes();
+  if (!instruction)
+    sliceDepth();
   result.registers = registersEach();
   return checkLimits();
 }
@@ -336,8 +339,8 @@ Refusal Planner::checkSharedSteps() {
 /// swizzled ones.
 int64_t Planner::sharedBytes() {
   int64_t bytes = elementBytes(), queries = result.queries, keys = result.keys;
-  int64_t shared =
-      (queries * result.depth + stages() * keys * (result.depth + result.columns)) * bytes;
+  int64_t depth = result.slice ? result.slice : result.depth;
+  int64_t shared = (queries * depth + stages() * keys * (depth + result.columns)) * bytes;
   if (isOpaque()) {
     // The exponentials, and what layouts are converted through: two fragments of each subgroup.
     int64_t m = instruction->m, n = instruction->n;
@@ -350,12 +353,23 @@ int64_t Planner::sharedBytes() {
     }
   } else if (!instruction) {
     // FMA: queries and keys lie with the depth outermost. Exponentials, and the row sums.
-    int64_t rowsOfQ = std::max(queries, result.depth), rowsOfK = std::max(keys, result.depth);
+    int64_t rowsOfQ = std::max(queries, depth), rowsOfK = std::max(keys, depth);
     shared += kPadding * (rowsOfQ + stages() * (rowsOfK + keys)) +
               std::max(queries * (keys * bytes + kPadding), keys * (queries * bytes + kPadding)) +
               queries * 4 * 2;
   }
   return shared;
+}
+
+/// Where shared memory has no room for all of the depth, slices of it follow one another. By FMA,
+/// whose queries are not in registers anyway.
+void Planner::sliceDepth() {
+  constexpr int64_t kLeast = 32;
+  for (int64_t slice = result.depth / 2;
+       slice >= kLeast && result.shared > target.getFact("shared_memory"); slice /= 2) {
+    result.slice = slice;
+    result.shared = sharedBytes();
+  }
 }
 
 /// The scores, their exponentials in the type of the values, the result, and addresses.

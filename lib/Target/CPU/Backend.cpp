@@ -212,6 +212,7 @@ public:
     pm.addNestedPass<func::FuncOp>(createPrefetchEpiloguesPass());
     pm.addNestedPass<func::FuncOp>(createReadPaddingPass());
     pm.addNestedPass<func::FuncOp>(createFlattenArgumentsPass());
+    pm.addNestedPass<func::FuncOp>(createReadRunsPass());
     pm.addNestedPass<func::FuncOp>(createLowerTilesPass());
     pm.addNestedPass<func::FuncOp>(createUnrollVectorsPass());
     pm.addNestedPass<func::FuncOp>(createScanVectorsPass());

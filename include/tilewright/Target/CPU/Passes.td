@@ -41,6 +41,18 @@ def FlattenArgumentsPass
                            "mlir::arith::ArithDialect"];
 }
 
+def ReadRunsPass : Pass<"tilewright-read-runs", "::mlir::func::FuncOp"> {
+  let summary = "gathers of neighbours become reads";
+  let description = [{
+    Where the index of a gather goes up or down by one from lane to lane, or is the same in all
+    of them, and no bound that it is held to comes into effect, which is found out at run time,
+    the elements are read at once, reversed if need be.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect",
+                           "mlir::scf::SCFDialect", "mlir::ub::UBDialect",
+                           "mlir::vector::VectorDialect"];
+}
+
 def UnrollVectorsPass : Pass<"tilewright-unroll-vectors", "::mlir::func::FuncOp"> {
   let summary = "vectors of block form as rows that fit vector registers";
   let description = [{

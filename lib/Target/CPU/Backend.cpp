@@ -211,6 +211,11 @@ public:
     pm.addNestedPass<func::FuncOp>(createPrefetchRowsPass({keep.bytes}));
     pm.addNestedPass<func::FuncOp>(createPrefetchEpiloguesPass());
     pm.addNestedPass<func::FuncOp>(createReadPaddingPass());
+    // Of tiles yet, so that what computes functions and extrema sees f32.
+    addSmallFloats(pm, target);
+    pm.addPass(createCanonicalizePass("lower"));
+    pm.addNestedPass<func::FuncOp>(createCarrySinglesPass());
+    pm.addPass(createCanonicalizePass("lower"));
     pm.addNestedPass<func::FuncOp>(createFlattenArgumentsPass());
     pm.addNestedPass<func::FuncOp>(createReadRunsPass());
     pm.addNestedPass<func::FuncOp>(createLowerTilesPass());

@@ -301,6 +301,10 @@ template <typename Op> struct CallOfRows : OpRewritePattern<Op> {
   LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
     if (!isSingle(op.getType()))
       return rewriter.notifyMatchFailure(op, "no vectors of f32");
+    // LLVM would compare them as they were before, by a call for each lane.
+    if (llvm::any_of(op->getOperands(),
+                     [](Value operand) { return operand.getDefiningOp<arith::ExtFOp>(); }))
+      return rewriter.notifyMatchFailure(op, "an operand is widened");
     replaceByRows(rewriter, op, [&](ArrayRef<Value> rows) {
       return callIntrinsic(rewriter, op.getLoc(), name, rows.front().getType(), rows);
     });

@@ -71,14 +71,22 @@ static std::optional<Cubic> cubicIn(Value x, Value value, int depth) {
   return sum;
 }
 
-/// Whether `value` is `polynomial` of `x` but for how constants of f32 are rounded.
+/// How far constants of bodies in the type of `x` may be off, relatively: those of a body in f16 or
+/// bf16 that is computed in f32 were rounded to what `x` is widened from, products of two twice.
+static double roundingBeside(Value x) {
+  auto widened = x.getDefiningOp<arith::ExtFOp>();
+  Type type = getElementTypeOrSelf(widened ? widened.getIn() : x);
+  return type.isBF16() ? 0x1p-7 : type.isF16() ? 0x1p-10 : 0x1p-22;
+}
+
+/// Whether `value` is `polynomial` of `x` but for how constants are rounded.
 static bool isCubic(Value x, Value value, const Cubic &polynomial) {
   constexpr int kDepth = 6;
-  constexpr double kRounding = 0x1p-22;
   std::optional<Cubic> found = cubicIn(x, value, kDepth);
+  double rounding = roundingBeside(x);
   return found && llvm::all_of(llvm::zip_equal(*found, polynomial), [&](auto pair) {
            auto [is, should] = pair;
-           return std::abs(is - should) <= kRounding * std::abs(should);
+           return std::abs(is - should) <= rounding * std::abs(should);
          });
 }
 

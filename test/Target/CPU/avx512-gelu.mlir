@@ -81,3 +81,36 @@ func.func private @Others(%x: vector<16xf32>, %y: vector<16xf32>) -> (vector<16x
   %r2 = arith.mulf %h, %g2 : vector<16xf32>
   return %r0, %r1, %r2 : vector<16xf32>, vector<16xf32>, vector<16xf32>
 }
+
+// In f16, whose constants are rounded to 11 bits, computed in f32.
+// CHECK-LABEL: @Half
+// CHECK: llvm.x86.avx512.mask.range.ps.512
+// CHECK-NOT: math.erf
+func.func private @Half(%h: vector<16xf16>) -> vector<16xf32> attributes {tilewright.kernel} {
+  %one = arith.constant dense<1.0> : vector<16xf32>
+  %half = arith.constant dense<0.5> : vector<16xf32>
+  %root = arith.constant dense<0.70703125> : vector<16xf32>
+  %x = arith.extf %h fastmath<contract> : vector<16xf16> to vector<16xf32>
+  %s = arith.mulf %x, %root : vector<16xf32>
+  %e = math.erf %s : vector<16xf32>
+  %p = arith.addf %e, %one : vector<16xf32>
+  %q = arith.mulf %x, %half : vector<16xf32>
+  %r = arith.mulf %q, %p : vector<16xf32>
+  return %r : vector<16xf32>
+}
+
+// A number of f32 that is none of GELU's.
+// CHECK-LABEL: @Single
+// CHECK-NOT: llvm.x86.avx512.fixupimm
+// CHECK: return
+func.func private @Single(%x: vector<16xf32>) -> vector<16xf32> attributes {tilewright.kernel} {
+  %one = arith.constant dense<1.0> : vector<16xf32>
+  %half = arith.constant dense<0.5> : vector<16xf32>
+  %root = arith.constant dense<0.70703125> : vector<16xf32>
+  %s = arith.mulf %x, %root : vector<16xf32>
+  %e = math.erf %s : vector<16xf32>
+  %p = arith.addf %e, %one : vector<16xf32>
+  %q = arith.mulf %x, %half : vector<16xf32>
+  %r = arith.mulf %q, %p : vector<16xf32>
+  return %r : vector<16xf32>
+}

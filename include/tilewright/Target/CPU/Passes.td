@@ -192,6 +192,15 @@ def LowerTilesPass : Pass<"tilewright-lower-tiles", "::mlir::func::FuncOp"> {
                            "mlir::vector::VectorDialect"];
 }
 
+def CarrySinglesPass : Pass<"tilewright-carry-singles", "::mlir::func::FuncOp"> {
+  let summary = "loops carry f32 where their steps compute f16 or bf16 in f32";
+  let description = [{
+    Behind `arith-emulate-unsupported-floats`, whose casts have `contract`: numbers that a loop
+    carries are not rounded and widened in each step, as those between ops are not.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::scf::SCFDialect"];
+}
+
 def FoldExactCastsPass : Pass<"tilewright-fold-exact-casts"> {
   let summary = "bytes as f16 or bf16, widened to f32, are not rounded in between";
   let description = [{

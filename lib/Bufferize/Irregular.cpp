@@ -11,7 +11,8 @@
 //   }
 //
 // Of other scatters a thread has a range of places and goes through all updates; of a
-// scan, it has a row along the dim, or a chunk of one, and carries the value.
+// scan, it has a row along the dim, or a chunk of one, and carries the value. A CPU carries
+// a vector of them where rows lie beside each other.
 
 #include "Irregular.h"
 #include "IrregularWriter.h"
@@ -19,6 +20,7 @@
 #include "tilewright/Dialect/Combiners.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -161,7 +163,103 @@ void IrregularWriter::scatter(ScatterOp op) {
 // Scan
 //===----------------------------------------------------------------------===//
 
+/// Whether ops of the combiner compute vectors as they do numbers.
+static bool isElementwise(Region &combiner) {
+  return llvm::all_of(combiner.front().without_terminator(), [](Operation &op) {
+    return op.hasTrait<OpTrait::ConstantLike>() ||
+           (OpTrait::hasElementwiseMappableTraits(&op) && op.getNumResults() == 1);
+  });
+}
+
+/// The combiner of vectors.
+static Value combineVectors(OpBuilder &b, Region &combiner, Value before, Value next) {
+  ArrayRef<int64_t> shape = cast<VectorType>(before.getType()).getShape();
+  IRMapping mapping;
+  mapping.map(combiner.getArguments(), ValueRange{before, next});
+  for (Operation &op : combiner.front().without_terminator()) {
+    if (op.hasTrait<OpTrait::ConstantLike>()) {
+      b.clone(op, mapping);
+      continue;
+    }
+    Location loc = op.getLoc();
+    SmallVector<Value> operands;
+    for (Value operand : op.getOperands()) {
+      Value own = mapping.lookupOrDefault(operand);
+      if (!isa<VectorType>(own.getType()))
+        own = vector::BroadcastOp::create(b, loc, VectorType::get(shape, own.getType()), own);
+      operands.push_back(own);
+    }
+    Type type = VectorType::get(shape, op.getResult(0).getType());
+    Operation *made =
+        b.create(loc, op.getName().getIdentifier(), operands, type, op.getAttrs());
+    mapping.map(op.getResult(0), made->getResult(0));
+  }
+  Value result = mapping.lookupOrDefault(combiner.front().getTerminator()->getOperand(0));
+  if (isa<VectorType>(result.getType()))
+    return result;
+  return vector::BroadcastOp::create(b, result.getLoc(), before.getType(), result);
+}
+
+/// Rows that lie beside each other, a vector of elements of each at a time.
+void IrregularWriter::scanVectors(ScanOp op, Value outer, Value inner) {
+  Value input = memory.lookup(op.getInput()), output = memory.lookup(op.getOutput());
+  Value init = op.getInit() ? memory.lookup(op.getInit()) : Value();
+  Value length = dim(input, 1);
+  auto type =
+      VectorType::get(config.getBlock()[2], cast<MemRefType>(input.getType()).getElementType());
+  auto at = [&](Value step) {
+    Value place = op.getReverse() ? subtract(subtract(length, index(1)), step) : step;
+    return SmallVector<Value>{outer, place, inner};
+  };
+  auto read = [&](Value from, ValueRange place) -> Value {
+    return vector::LoadOp::create(b, loc, type, from, place);
+  };
+  auto write = [&](Value value, Value step) {
+    vector::StoreOp::create(b, loc, value, output, at(step));
+  };
+  when(isLess(index(0), length), [&] {
+    Value sum = init ? read(init, {outer, inner}) : Value();
+    if (!op.getExclusive()) {
+      Value first = read(input, at(index(0)));
+      sum = init ? combineVectors(b, op.getCombiner(), sum, first) : first;
+      write(sum, index(0));
+    }
+    auto along = scf::ForOp::create(b, loc, index(op.getExclusive() ? 0 : 1), length, index(1),
+                                    sum);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(along.getBody());
+    Value step = along.getInductionVar(), carried = along.getRegionIterArg(0);
+    Value combined =
+        combineVectors(b, op.getCombiner(), carried, read(input, at(step)));
+    write(op.getExclusive() ? carried : combined, step);
+    scf::YieldOp::create(b, loc, combined);
+  });
+}
+
 void IrregularWriter::scan(ScanOp op) {
+  ArrayRef<int64_t> block = config.getBlock();
+  auto contiguous = [&](Value tensor) {
+    return !tensor || cast<MemRefType>(memory.lookup(tensor).getType()).getLayout().isIdentity();
+  };
+  auto type = cast<MemRefType>(memory.lookup(op.getInput()).getType());
+  if (launch.getThreads() > 1 || op.getChunk() || block[0] * block[1] > 1 || block[2] == 1 ||
+      op.getCarried() || !isElementwise(op.getCombiner()) || !contiguous(op.getInput()) ||
+      !contiguous(op.getOutput()) || !contiguous(op.getInit()) ||
+      type.getElementTypeBitWidth() < 8)
+    return scanRows(op);
+  SmallVector<Value> ids = tileIds();
+  Value inner = multiply(ids[2], index(block[2]));
+  Value end = add(inner, index(block[2])), size = dim(memory.lookup(op.getInput()), 2);
+  Value isWhole = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ule, end, size);
+  auto branch = scf::IfOp::create(b, loc, isWhole, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  scanVectors(op, ids[0], inner);
+  b.setInsertionPointToStart(branch.elseBlock());
+  scanRows(op);
+}
+
+void IrregularWriter::scanRows(ScanOp op) {
   Value input = memory.lookup(op.getInput()), output = memory.lookup(op.getOutput());
   Value init = op.getInit() ? memory.lookup(op.getInit()) : Value();
   Value length = dim(input, 1);

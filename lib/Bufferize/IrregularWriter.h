@@ -29,6 +29,8 @@ public:
   void sort(SortOp op); // Sort.cpp
 
 protected:
+  void scanRows(ScanOp op);
+  void scanVectors(ScanOp op, mlir::Value outer, mlir::Value inner);
   using Body = llvm::function_ref<void()>;
 
   mlir::Value index(int64_t value) {

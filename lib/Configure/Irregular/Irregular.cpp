@@ -200,7 +200,10 @@ static LoweringConfigAttr chooseConfig(Operation *op, TargetAttr target) {
   if (isa<GemmOp>(op)) {
     block = {1};
   } else if (auto scan = dyn_cast<ScanOp>(op)) {
-    int64_t inner = cover(typeOf(scan.getInput()).getDimSize(2), isCpu ? 16 : threads);
+    // Rows beside each other are scanned as vectors by CPUs: some lines of memory at once.
+    constexpr int64_t kLanes = 64, kLanesOfChunks = 16;
+    int64_t most = isCpu ? (scan.getChunk() ? kLanesOfChunks : kLanes) : threads;
+    int64_t inner = cover(typeOf(scan.getInput()).getDimSize(2), most);
     int64_t rest = isCpu ? 1 : threads / inner;
     if (scan.getLookBack()) {
       threads = kLookBackThreads;

@@ -14,7 +14,7 @@
 //     %c = addf %before, %d;  vector.store %c, %r[%i]
 //     %after = addf %before, last lane of %d }
 //
-// and as before in front of the first whole line and behind the last. Loops without the mark
+// (f16 and bf16 are widened and rounded there) and as before in front of the first whole line and behind the last. Loops without the mark
 // may look the same, as the one of a reduction with a combiner that is not associative does.
 
 #include "tilewright/Dialect/Combiners.h"
@@ -44,6 +44,9 @@ namespace {
 struct Scan {
   scf::ForOp loop;
   memref::LoadOp load;
+  /// Null where elements have the type of the sum, which f16 and bf16 have not.
+  arith::ExtFOp widen;
+  arith::TruncFOp narrow;
   /// Null where the last sum alone is asked for.
   memref::StoreOp store;
   /// Computes the next sum out of the carried one and the loaded element.
@@ -52,6 +55,8 @@ struct Scan {
 
   Value getCarried() { return loop.getRegionIterArg(0); }
   Value getCombined() { return loop.getYieldedValues()[0]; }
+  Value getElement() { return widen ? widen.getResult() : load.getResult(); }
+  Value getStored() { return narrow ? narrow.getIn() : store.getValue(); }
 };
 
 /// Emits a scan of whole lines.
@@ -59,8 +64,8 @@ class LineScan {
 public:
   LineScan(OpBuilder &b, Scan scan)
       : b(b), scan(scan), loc(scan.loop.getLoc()),
-        lanes(kLineBits / scan.load.getType().getIntOrFloatBitWidth()),
-        type(VectorType::get(lanes, scan.load.getType())) {}
+        lanes(kLineBits / scan.getElement().getType().getIntOrFloatBitWidth()),
+        type(VectorType::get(lanes, scan.getElement().getType())) {}
   void write();
 
 private:
@@ -108,10 +113,17 @@ static std::optional<Scan> matchScan(scf::ForOp loop) {
     return std::nullopt;
   for (Operation &op : loop.getBody()->without_terminator()) {
     if (auto load = dyn_cast<memref::LoadOp>(op)) {
-      if (scan.load || load.getType() != element ||
-          !isAlong(loop, load.getIndices(), load.getMemRefType()))
+      if (scan.load || !isAlong(loop, load.getIndices(), load.getMemRefType()))
         return std::nullopt;
       scan.load = load;
+    } else if (auto widen = dyn_cast<arith::ExtFOp>(op);
+               widen && scan.load && widen.getIn() == scan.load.getResult() &&
+               widen.getIn().hasOneUse()) {
+      scan.widen = widen;
+    } else if (auto narrow = dyn_cast<arith::TruncFOp>(op);
+               narrow && narrow->hasOneUse() &&
+               isa<memref::StoreOp>(*narrow->user_begin())) {
+      scan.narrow = narrow;
     } else if (auto store = dyn_cast<memref::StoreOp>(op)) {
       if (scan.store || !isAlong(loop, store.getIndices(), store.getMemRefType()))
         return std::nullopt;
@@ -126,14 +138,14 @@ static std::optional<Scan> matchScan(scf::ForOp loop) {
       return std::nullopt;
     }
   }
-  if (!scan.load || scan.combiner.empty() ||
+  if (!scan.load || scan.getElement().getType() != element || scan.combiner.empty() ||
       scan.combiner.back()->getResult(0) != scan.getCombined())
     return std::nullopt;
   if (!scan.store)
     return scan;
   // What is read of a buffer that is written, too, is the same element.
-  scan.isExclusive = scan.store.getValue() == scan.getCarried();
-  if ((!scan.isExclusive && scan.store.getValue() != scan.getCombined()) ||
+  scan.isExclusive = scan.getStored() == scan.getCarried();
+  if ((!scan.isExclusive && scan.getStored() != scan.getCombined()) ||
       (scan.store.getMemRef() == scan.load.getMemRef() &&
        scan.store.getIndices() != scan.load.getIndices()))
     return std::nullopt;
@@ -144,7 +156,7 @@ static std::optional<Scan> matchScan(scf::ForOp loop) {
 Value LineScan::combine(Value before, Value next) {
   IRMapping mapping;
   mapping.map(scan.getCarried(), before);
-  mapping.map(scan.load.getResult(), next);
+  mapping.map(scan.getElement(), next);
   for (Operation *op : scan.combiner) {
     SmallVector<Value> operands;
     for (Value operand : op->getOperands()) {
@@ -221,8 +233,11 @@ void LineScan::write() {
       return llvm::map_to_vector(indices,
                                  [&](Value index) { return mapping.lookupOrDefault(index); });
     };
-    Value read = vector::LoadOp::create(b, loc, type, scan.load.getMemRef(),
+    Value read = vector::LoadOp::create(b, loc, VectorType::get(lanes, scan.load.getType()),
+                                        scan.load.getMemRef(),
                                         indicesOf(scan.load.getIndices()));
+    if (scan.widen)
+      read = arith::ExtFOp::create(b, loc, type, read, scan.widen.getFastmathAttr());
     Value own = scanLine(read), before = loop.getRegionIterArg(0);
     Value combined = combine(before, own);
     if (scan.store) {
@@ -230,6 +245,10 @@ void LineScan::write() {
       Value result = scan.isExclusive ? shuffle(before, combined, [&](int64_t i) {
         return i ? lanes + i - 1 : 0;
       }) : combined;
+      if (scan.narrow)
+        result = arith::TruncFOp::create(
+            b, loc, VectorType::get(lanes, scan.narrow.getType()), result,
+            scan.narrow.getRoundingmodeAttr(), scan.narrow.getFastmathAttr());
       vector::StoreOp::create(b, loc, result, scan.store.getMemRef(),
                               indicesOf(scan.store.getIndices()));
     }

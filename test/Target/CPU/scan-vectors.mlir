@@ -89,3 +89,25 @@ func.func private @Sequential(%x: memref<?xi32>, %n: index, %s: i32) -> i32 attr
   }
   return %z : i32
 }
+
+// Elements of bf16 are widened, sums rounded where they are stored.
+// CHECK-LABEL: @Widened
+// CHECK: scf.for {{.*}} -> (vector<16xf32>)
+// CHECK: %[[X:.*]] = vector.load %{{.*}} : memref<?xbf16>, vector<16xbf16>
+// CHECK: %[[W:.*]] = arith.extf %[[X]] fastmath<contract> : vector<16xbf16> to vector<16xf32>
+// CHECK: %[[C:.*]] = arith.addf
+// CHECK: %[[R:.*]] = arith.truncf %{{.*}} fastmath<contract> : vector<16xf32> to vector<16xbf16>
+// CHECK: vector.store %[[R]]
+func.func private @Widened(%x: memref<?xbf16>, %r: memref<?xbf16>, %n: index, %s: f32) attributes {tilewright.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %z = scf.for %i = %c0 to %n step %c1 iter_args(%sum = %s) -> (f32) {
+    %v = memref.load %x[%i] : memref<?xbf16>
+    %w = arith.extf %v fastmath<contract> : bf16 to f32
+    %c = arith.addf %sum, %w : f32
+    %o = arith.truncf %c fastmath<contract> : f32 to bf16
+    memref.store %o, %r[%i] : memref<?xbf16>
+    scf.yield %c : f32
+  } {tilewright.scan_loop}
+  return
+}

@@ -3,7 +3,8 @@
 //
 // Reads of elements that a short stride picks, as of a convolution with stride 2: two
 // reads of what lies side by side, of which a shuffle takes the elements. They overlap,
-// so that nothing behind the last element is read.
+// so that nothing behind the last element is read. Of stride 1, as of windows that
+// overlap, one read.
 //
 //   %v = vector.transfer_read %a[%i, %k], %pad {in_bounds = [true, true]}
 //          : memref<112x7xf32, strided<[2, 1], offset: ?>>, vector<16x1xf32>
@@ -29,8 +30,8 @@ namespace {
 /// What is read: `count` elements along dim `dim` of the vector, `stride` apart.
 struct StridedRow {
   int64_t dim, count, stride;
-  /// Of the two reads; of all elements from the first to the last.
-  int64_t getHalf() const { return count * stride / 2; }
+  /// Of each read; of all elements from the first to the last.
+  int64_t getHalf() const { return stride == 1 ? count : count * stride / 2; }
   int64_t getSpan() const { return (count - 1) * stride + 1; }
   int64_t getSecond() const { return getSpan() - getHalf(); }
 };
@@ -43,8 +44,8 @@ struct ReadStrided : OpRewritePattern<vector::TransferReadOp> {
 };
 } // namespace
 
-/// Nothing unless the read is one row with a stride of 2 or 4, inside of the memory
-/// along all other dims.
+/// Nothing unless the read is one row with a stride of 1, 2 or 4, inside of the memory
+/// along all other dims. Stride 1 is left to others along the innermost dim.
 static std::optional<StridedRow> matchRow(vector::TransferReadOp op) {
   auto memory = dyn_cast<MemRefType>(op.getBase().getType());
   VectorType type = op.getVectorType();
@@ -60,7 +61,9 @@ static std::optional<StridedRow> matchRow(vector::TransferReadOp op) {
     if (size == 1 && op.isDimInBounds(dim))
       continue;
     int64_t stride = strides[memory.getRank() - type.getRank() + dim];
-    if (row || size < 4 || !llvm::isPowerOf2_64(size) || (stride != 2 && stride != 4))
+    bool isPicked = size >= 4 && llvm::isPowerOf2_64(size) && (stride == 2 || stride == 4);
+    bool isBeside = stride == 1 && dim + 1 < type.getRank();
+    if (row || (!isPicked && !isBeside))
       return std::nullopt;
     row = StridedRow{dim, size, stride};
   }
@@ -144,15 +147,17 @@ LogicalResult ReadStrided::matchAndRewrite(vector::TransferReadOp op,
                                           getMask(b, op, *row, inside, first),
                                           b.getBoolArrayAttr({true}));
   };
-  Value low = read(0), high = read(row->getSecond());
-  SmallVector<int64_t> lanes;
-  for (int64_t i = 0; i < row->count; ++i) {
-    int64_t place = i * row->stride;
-    lanes.push_back(place < row->getHalf()
-                        ? place
-                        : place - row->getSecond() + row->getHalf());
+  Value picked = read(0);
+  if (row->stride > 1) {
+    SmallVector<int64_t> lanes;
+    for (int64_t i = 0; i < row->count; ++i) {
+      int64_t place = i * row->stride;
+      lanes.push_back(place < row->getHalf()
+                          ? place
+                          : place - row->getSecond() + row->getHalf());
+    }
+    picked = vector::ShuffleOp::create(b, loc, picked, read(row->getSecond()), lanes);
   }
-  Value picked = vector::ShuffleOp::create(b, loc, low, high, lanes);
   if (op.getVectorType().getRank() == 1)
     b.replaceOp(op, picked);
   else

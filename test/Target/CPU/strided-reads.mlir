@@ -55,3 +55,35 @@ func.func private @Rows(%a: memref<?x8xf32, strided<[40, 2], offset: ?>>, %b: me
   vector.transfer_write %w, %o[%c0, %c0] {in_bounds = [true, true]} : vector<1x8xf32>, memref<1x8xf32>
   return
 }
+
+// Windows that overlap: a row of elements beside each other is one read, whatever its length.
+// CHECK-LABEL: @Windows
+// CHECK: memref.reinterpret_cast {{.*}} sizes: [14], strides: [1]
+// CHECK: vector.load %{{.*}}[%c0] : memref<14xf32, strided<[1], offset: ?>>, vector<14xf32>
+// CHECK-NOT: memref.load
+// CHECK: return
+func.func private @Windows(%a: memref<14x3xf32, strided<[1, 1], offset: ?>>, %o: memref<14xf32>, %k: index)
+    attributes {tilewright.kernel} {
+  %c0 = arith.constant 0 : index
+  %z = arith.constant 0.0 : f32
+  %v = vector.transfer_read %a[%c0, %k], %z {in_bounds = [true], permutation_map = affine_map<(d0, d1) -> (d0)>}
+      : memref<14x3xf32, strided<[1, 1], offset: ?>>, vector<14xf32>
+  vector.transfer_write %v, %o[%c0] {in_bounds = [true]} : vector<14xf32>, memref<14xf32>
+  return
+}
+
+// The elements of it that are outside are left out.
+// CHECK-LABEL: @WindowsAtEdge
+// CHECK: %[[INSIDE:.*]] = arith.subi %{{.*}}, %{{.*}} : index
+// CHECK: vector.maskedload {{.*}} vector<16xf32>
+// CHECK-NOT: vector.maskedload
+// CHECK: return
+func.func private @WindowsAtEdge(%a: memref<?x3xf32, strided<[1, 1], offset: ?>>, %o: memref<16xf32>, %i: index, %k: index)
+    attributes {tilewright.kernel} {
+  %c0 = arith.constant 0 : index
+  %z = arith.constant 0.0 : f32
+  %v = vector.transfer_read %a[%i, %k], %z {in_bounds = [false], permutation_map = affine_map<(d0, d1) -> (d0)>}
+      : memref<?x3xf32, strided<[1, 1], offset: ?>>, vector<16xf32>
+  vector.transfer_write %v, %o[%c0] {in_bounds = [true]} : vector<16xf32>, memref<16xf32>
+  return
+}

@@ -54,30 +54,40 @@ def largest_error(got, expected):
 
 
 def judge(name):
-    """(result, reason, kernels for cpu, kernels for sm_90a, error)"""
+    """(result, reason, kernels for cpu, kernels for sm_90a, error); kernels are those of a call of the case's last program."""
     import tilewright
     import torch
     from attempt import first_error
-    from model_list import MODELS
+    from generation import CASES
     torch.manual_seed(0)
-    module, tensors = MODELS[name]()
-    with torch.no_grad():
-        expected = module(*tensors)
+    case = CASES[name]()
+    compiled, counts = {}, (0, 0)
+    for each, (module, tensors, shapes) in case.programs.items():
+        with torch.no_grad():
+            try:
+                program = torch.export.export(module, tensors, dynamic_shapes=shapes, strict=False)
+            except Exception as error:
+                return "refused", f"torch.export: {str(error).splitlines()[0]}", 0, 0, 0.0
         try:
-            program = torch.export.export(module, tensors, strict=False)
-        except Exception as error:
-            return "refused", f"torch.export: {str(error).splitlines()[0]}", 0, 0, 0.0
-    try:
-        compiled = tilewright.from_torch(program, tensors, via="torch-mlir", target=["cpu", "cuda:sm_90a"], cache=False, explain=True)
-    except tilewright.CompileError as error:
-        return "refused", first_error(str(error)), 0, 0, 0.0
-    kernels, on_gpu = kernels_of_a_call(compiled.diagnostics)
-    got = compiled(*tensors)
-    got = list(got) if isinstance(got, (tuple, list)) else [got]
+            compiled[each] = tilewright.from_torch(program, tensors, via="torch-mlir", target=["cpu", "cuda:sm_90a"], cache=False, explain=True)
+        except tilewright.CompileError as error:
+            return "refused", first_error(str(error)), 0, 0, 0.0
+        counts = kernels_of_a_call(compiled[each].diagnostics)
+
+    def run(each, *tensors):
+        got = compiled[each](*tensors)
+        return [torch.from_dlpack(one) for one in (got if isinstance(got, (tuple, list)) else [got])]
+
+    def model(each, *tensors):
+        expected = case.programs[each][0](*tensors)
+        return list(expected) if isinstance(expected, (tuple, list)) else [expected]
+
+    with torch.no_grad():
+        expected, got = case.drive(model), case.drive(run)
     if len(got) != len(expected):
-        return "wrong", f"{len(got)} results for {len(expected)}", kernels, on_gpu, 0.0
-    error = max(largest_error(torch.from_dlpack(one), other) for one, other in zip(got, expected))
-    return ("right" if error <= TOLERANCE else "wrong"), "", kernels, on_gpu, error
+        return "wrong", f"{len(got)} results for {len(expected)}", *counts, 0.0
+    error = max(largest_error(one, other) for one, other in zip(got, expected))
+    return ("right" if error <= TOLERANCE else "wrong"), "", *counts, error
 
 
 def judge_apart(name, timeout):
@@ -128,12 +138,12 @@ def main():
     import warnings
     import attempt  # noqa: before the forks
     import results
-    from model_list import MODELS
+    from generation import CASES
     logging.disable(logging.CRITICAL)
     warnings.filterwarnings("ignore")
     torch.set_num_threads(1)
     recorded, worse = results.read_models(), []
-    names = [name for name in MODELS if any(fnmatch.fnmatchcase(name, pattern) for pattern in options.filter.split(","))]
+    names = [name for name in CASES if any(fnmatch.fnmatchcase(name, pattern) for pattern in options.filter.split(","))]
     found = {}
     for name in names:
         found[name] = result, reason, kernels, on_gpu, error = judge_apart(name, options.timeout)

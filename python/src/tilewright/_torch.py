@@ -30,7 +30,8 @@ def from_torch(module: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] 
     """Compiles a torch.nn.Module, or a torch.export.ExportedProgram, to a function `main`.
 
     Its arguments are the tensors among `args` and `kwargs`, by the names that `forward` has for them, its results the tensors that
-    `forward` returns; structures are flattened. What else is in `args` is constant. The module is taken as it is: call
+    `forward` returns; structures are flattened. An argument that `forward` writes in place is written in place by the program, too.
+    What else is in `args` is constant. The module is taken as it is: call
     `eval()` before.
 
     dynamic_shapes: of torch.export, which dims of the arguments are of any size. via: "torch-mlir", or "onnx": by
@@ -92,7 +93,8 @@ def _to_onnx(torch, program, folder):
     try:
         with _quiet("torch.onnx.export"):
             made = torch.onnx.export(program, (), path, dynamo=True, external_data=False, verbose=False)
-        refuse_changes(made.exported_program.graph_signature)
+        signature = made.exported_program.graph_signature
+        refuse_changes([*signature.buffers_to_mutate.values(), *signature.user_inputs_to_mutate.values()])
     except ImportError as error:  # onnx and onnxscript
         raise UnavailableError(f"torch.onnx.export: {error}; pip install onnx onnxscript") from None
     except Refused as refusal:

@@ -13,6 +13,7 @@ These three are scripts: they import what lies beside them, and nothing of Tilew
     irregular.py     scatters, scans, sorts: the packages' ops become ours
     spelling.py      torch-mlir's text as MLIR 22 spells it, names of arguments
     parameters.py    large constants go to a parameter file
+    donations.py     arguments whose memory a result gets
     finish.py        how each of the three ends: what it writes, its exit code
     with_parent.py   it ends with the process that started it, too
     diagnostics.py   why a model is refused
@@ -34,6 +35,7 @@ import tempfile
 
 from .._errors import Error, InvalidArgumentError, UnavailableError
 from .._program import compile as compile_text
+from . import donations
 from .diagnostics import REFUSED
 
 _FOLDER = pathlib.Path(__file__).parent
@@ -81,12 +83,9 @@ STABLEHLO = FrontEnd("lower_stablehlo.py", "IREE's compiler", "iree-base-compile
 
 def donated(text, results):
     """The text with main's arguments that are given away, {name: number of the result that is in its memory}, marked as such."""
-    for name, result in results.items():
-        argument = re.escape(re.sub(r"[^\w$.-]", "_", name))  # as name_arguments of spelling.py has it
-        text, count = re.subn(rf"(func\.func (?:public )?@main\([^\n]*?%{argument}: tensor<[^<>]*>)(?! *\{{)",
-                              rf"\1 {{tf.aliasing_output = {int(result)} : i32}}", text, count=1)
-        if not count:
-            raise InvalidArgumentError(f"donate: 'main' has no tensor '{name}' among its arguments, or gives it away already")
+    text, unknown = donations.mark(text, results)
+    if unknown is not None:
+        raise InvalidArgumentError(f"donate: 'main' has no tensor '{unknown}' among its arguments, or gives it away already")
     return text
 
 

@@ -12,11 +12,10 @@ class Refused(Exception):
     """What torch-mlir does not lower, and why."""
 
 
-def refuse_changes(signature):
-    """Programs have no state: what a module writes in place would be one result more."""
-    changed = [*signature.buffers_to_mutate.values(), *signature.user_inputs_to_mutate.values()]
-    if changed:
-        raise Refused(f"it writes '{changed[0]}' in place, and a program has no state: call eval() before, or return the new value")
+def refuse_changes(changed):
+    """Programs have no state: what a module writes in place would be one result more. changed: names of what it writes."""
+    for name in changed:
+        raise Refused(f"it writes '{name}' in place, and a program has no state: call eval() before, or take it as an argument")
 
 
 def _unlowered(operation):

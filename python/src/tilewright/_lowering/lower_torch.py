@@ -14,12 +14,13 @@ import sys
 import warnings
 
 import torch
-from torch.export.graph_signature import ConstantArgument, InputKind
+from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind
 from torch_mlir import fx
 from torch_mlir.extras.fx_decomp_util import get_decomposition_table
 from torch_mlir.passmanager import PassManager
 
 import diagnostics
+import donations
 import parameters
 import spelling
 import torch_attention
@@ -51,6 +52,7 @@ def lower(program):
         torch_complex.split(program, DECOMPOSITIONS)
         torch_shapes.simplify(program.graph)
         inputs = prepare(program)
+        written = return_what_is_written(program)
         torch_importer.name_literals(program)
         module = fx.export_and_import(program, output_type="raw", func_name="main", decomposition_table={}).operation
     except diagnostics.Refused as refusal:  # less where in the graph, which PyTorch adds
@@ -65,7 +67,7 @@ def lower(program):
     except Exception as error:
         raise diagnostics.Refused(diagnostics.reason(str(error), module)) from None
     try:
-        return spelling.to_mlir_22(text, inputs)
+        return donations.mark(spelling.to_mlir_22(text, inputs), written)[0]
     except ValueError as error:
         raise diagnostics.Refused(str(error)) from None
 
@@ -74,7 +76,7 @@ def prepare(program):
     """Brings a decomposed program to what torch-mlir's importer takes; the names of its inputs. The importer makes arguments of what
     is constant among them, and finds buffers in the state only, where those are not that a module does not save."""
     signature = program.graph_signature
-    diagnostics.refuse_changes(signature)
+    diagnostics.refuse_changes(signature.buffers_to_mutate.values())
     program.state_dict.update((name, program.constants[name]) for name in signature.buffers if name in program.constants)
     inputs = []
     placeholders = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
@@ -86,6 +88,21 @@ def prepare(program):
         else:
             inputs.append(spec.arg.name)
     return inputs
+
+
+def return_what_is_written(program):
+    """Makes the new values of arguments that a module writes in place results behind its own; {argument: number of the result}."""
+    output = next(node for node in program.graph.nodes if node.op == "output")
+    specs = program.graph_signature.output_specs
+    order = sorted(range(len(specs)), key=lambda number: specs[number].kind == OutputKind.USER_INPUT_MUTATION)
+    output.args = (tuple(output.args[0][number] for number in order),)
+    specs[:] = [specs[number] for number in order]
+    written = {}
+    for number, spec in enumerate(specs):
+        if spec.kind == OutputKind.USER_INPUT_MUTATION:
+            written[spec.target] = number
+            spec.kind, spec.target = OutputKind.USER_OUTPUT, None
+    return written
 
 
 def names_of_constants(program):

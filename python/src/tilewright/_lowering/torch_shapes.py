@@ -71,7 +71,7 @@ def _reshape(graph, node):
     if pairs is None or all(size.is_number for size in old + new):
         return
     sizes = [known if size == -1 and isinstance(known, int) else size for size, known in zip(sizes, node.meta["val"].shape)]
-    if -1 in sizes:
+    if any(-1 in [sizes[dim] for dim in after] and len(after) > 1 for _, after in pairs):
         return
     value = source
     with graph.inserting_before(node):

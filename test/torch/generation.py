@@ -1,0 +1,150 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What is done with language models beside one call of one size: {"llama@dynamic": function that gives a Case}.
+
+    @dynamic        a program of any number of sequences and tokens, called with several
+    @decode         a prompt, then greedy steps of a token each: caches go in and out of the step, a token longer each time
+    @static-cache   the same with caches of 32 tokens that both programs write in place, at a position that is an argument
+
+Each is driven twice, by PyTorch's modules and by compiled programs, and all results are compared.
+"""
+
+import dataclasses
+import functools
+from typing import Callable
+
+import torch
+
+from model_list import MODELS, VOCABULARY
+
+BATCH, LENGTH, OTHER_LENGTH, PAST = (torch.export.Dim(name, max=most) for name, most in
+                                     (("batch", 1024), ("length", 64), ("other_length", 64), ("past", 60)))
+SIZES = ((2, 24), (1, 1), (2, 7), (3, 64), (1, 33))
+STEPS = 20
+MOST = 32  # tokens of a static cache
+
+
+@dataclasses.dataclass
+class Case:
+    """programs: {name: (module, tensors, dynamic_shapes)}; drive(call) gives tensors, call(name, *tensors) results of a program."""
+
+    programs: dict
+    drive: Callable
+
+
+def once(name):
+    module, tensors = MODELS[name]()
+    return Case({"main": (module, tensors, None)}, lambda call: call("main", *tensors))
+
+
+def random_tokens(batch, length):
+    return torch.randint(0, VOCABULARY, (batch, length), generator=torch.Generator().manual_seed(100 * batch + length))
+
+
+def dynamic(name):
+    module, tensors = MODELS[name]()
+    lengths = [LENGTH if tensor.shape[1] == tensors[0].shape[1] else OTHER_LENGTH for tensor in tensors]
+
+    def made(what, dim, batch, length):
+        length = length if dim is LENGTH else length // 2 + 1
+        if what == "attention_mask":
+            return (torch.arange(length) <= torch.arange(batch).unsqueeze(1)).long().flip(1)
+        return random_tokens(batch, length)
+
+    def drive(call):
+        return [result for size in SIZES for result in call("main", *(made(what, dim, *size) for what, dim in zip(module.names, lengths)))]
+
+    return Case({"main": (module, tensors, {"tensors": tuple({0: BATCH, 1: dim} for dim in lengths)})}, drive)
+
+
+class Step(torch.nn.Module):
+    """(tokens, keys and values of each layer) -> (logits, keys and values that have the new tokens, too)"""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, tokens, *past):
+        from transformers import DynamicCache
+        cache = DynamicCache(list(zip(past[::2], past[1::2]))) if past else DynamicCache()
+        logits = self.model(input_ids=tokens, cache=cache, use_cache=True).logits
+        return logits, *(tensor for layer in cache.layers for tensor in (layer.keys, layer.values))
+
+
+def greedy(logits):
+    return logits[:, -1:].argmax(-1)
+
+
+def decode(name):
+    module = Step(MODELS[name]()[0].model)
+    prompt = random_tokens(2, 5)
+    with torch.no_grad():
+        past = module(prompt)[1:]
+
+    def drive(call):
+        results = []
+        for size in ((2, 5), (1, 1), (3, 17)):
+            logits, *caches = call("prompt", random_tokens(*size))
+            results.append(logits)
+            for _ in range(STEPS):
+                logits, *caches = call("step", greedy(logits), *caches)
+                results.append(logits)
+            results += caches
+        return results
+
+    return Case({"prompt": (module, (prompt,), {"tokens": {0: BATCH, 1: LENGTH}}),
+                 "step": (module, (prompt[:, :1], *past), {"tokens": {0: BATCH}, "past": tuple({0: BATCH, 2: PAST} for _ in past)})}, drive)
+
+
+class StaticStep(torch.nn.Module):
+    """(tokens, the position of the first, keys and values of each layer, which it writes) -> logits"""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, tokens, position, *caches):
+        from transformers.cache_utils import Cache, StaticLayer
+        layers = []
+        for keys, values in zip(caches[::2], caches[1::2]):
+            layer = StaticLayer(keys.shape[2])
+            layer.keys, layer.values, layer.device, layer.is_initialized = keys, values, keys.device, True
+            layer.cumulative_length = position.clone()
+            layers.append(layer)
+        return self.model(input_ids=tokens, cache=Cache(layers=layers), use_cache=True).logits
+
+
+def static_cache(name):
+    model = MODELS[name]()[0].model
+    module, start = StaticStep(model), torch.tensor(0)
+    with torch.no_grad():
+        shapes = [(*tensor.shape[1:2], MOST, *tensor.shape[3:]) for tensor in Step(model)(random_tokens(2, 5))[1:]]
+
+    def caches(batch):
+        return [torch.zeros(batch, *shape) for shape in shapes]
+
+    def drive(call):
+        results = []
+        for batch, length in ((2, 5), (2, 1), (2, 12)):
+            held = caches(batch)
+            results += (logits := call("prompt", random_tokens(batch, length), start, *held))
+            for step in range(STEPS):
+                results += (logits := call("step", greedy(logits[0]), torch.tensor(length + step), *held))
+            results += held
+        return results
+
+    none = (None,) * len(shapes)
+    return Case({"prompt": (module, (random_tokens(2, 5), start, *caches(2)), {"tokens": {1: LENGTH}, "position": None, "caches": none}),
+                 "step": (module, (random_tokens(2, 1), start, *caches(2)), None)}, drive)
+
+
+CAUSAL = ("bloom", "cohere", "deepseek-v3", "falcon", "gemma", "gemma2", "glm", "gpt-j", "gpt-neo", "gpt-neox", "gpt-oss", "gpt2", "granite", "llama",
+          "mistral", "mixtral", "mpt", "olmoe", "opt", "phi", "phi3", "qwen2", "qwen2-moe", "qwen3")
+OTHERS = ("albert", "bart", "bert", "bert, padded", "distilbert", "electra", "mamba", "mamba2", "modernbert", "mpnet", "recurrent-gemma", "roberta", "rwkv",
+          "t5", "xlnet")
+CASES = {
+    **{name: functools.partial(once, name) for name in MODELS},
+    **{f"{name}@dynamic": functools.partial(dynamic, name) for name in CAUSAL + OTHERS},
+    **{f"{name}@decode": functools.partial(decode, name) for name in CAUSAL},
+    **{f"{name}@static-cache": functools.partial(static_cache, name) for name in CAUSAL},
+}

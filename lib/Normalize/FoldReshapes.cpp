@@ -16,7 +16,7 @@
 //
 // and so are the reductions beside them that read what they read, so that all can be one kernel.
 // A reshape by way of fewer dims, as front ends write one from n x (g x c x p) to n x (g x c) x p,
-// goes by way of more first.
+// goes by way of more first, and one with a dim of one element on the way goes without it.
 //
 // What is done to a product's result behind a reshape runs over the product's own loops, so that
 // its kernel does it (an activation between two products of rows, batch x tokens of them).
@@ -210,6 +210,64 @@ struct ReshapeByMoreDims : OpRewritePattern<tensor::ExpandShapeOp> {
 };
 } // namespace
 
+namespace {
+/// collapse(expand(x)) by way of a dim of one element that both have beside others, without it:
+///
+///   x: ?x128 as ?x1x4x32 as ?x4x32, the 1 put into either of its neighbours
+///
+/// Then both spell the same shape in one way, of which readers can be one kernel.
+struct DropUnitBetweenReshapes : OpRewritePattern<tensor::CollapseShapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::CollapseShapeOp op,
+                                PatternRewriter &rewriter) const override {
+    auto expand = op.getSrc().getDefiningOp<tensor::ExpandShapeOp>();
+    if (!expand)
+      return failure();
+    SmallVector<ReassociationIndices> before = expand.getReassociationIndices();
+    SmallVector<ReassociationIndices> after = op.getReassociationIndices();
+    ArrayRef<int64_t> shape = expand.getResultType().getShape();
+    std::optional<int64_t> unit;
+    for (int64_t dim = 0, rank = shape.size(); dim < rank && !unit; ++dim)
+      if (shape[dim] == 1 && groupOf(before, dim)->size() > 1 && groupOf(after, dim)->size() > 1)
+        unit = dim;
+    if (!unit)
+      return failure();
+    SmallVector<int64_t> sizes(shape);
+    SmallVector<OpFoldResult> outputs = expand.getMixedOutputShape();
+    sizes.erase(sizes.begin() + *unit);
+    outputs.erase(outputs.begin() + *unit);
+    drop(before, *unit);
+    drop(after, *unit);
+    auto type = RankedTensorType::get(sizes, op.getSrcType().getElementType());
+    Value fewer = expand.getSrc();
+    if (type != fewer.getType())
+      fewer = tensor::ExpandShapeOp::create(rewriter, expand.getLoc(), type, fewer, before, outputs);
+    if (fewer.getType() == op.getType())
+      rewriter.replaceOp(op, fewer);
+    else
+      rewriter.replaceOpWithNewOp<tensor::CollapseShapeOp>(op, op.getResultType(), fewer, after);
+    return success();
+  }
+
+private:
+  static ReassociationIndices *groupOf(MutableArrayRef<ReassociationIndices> groups, int64_t dim) {
+    return llvm::find_if(groups, [&](ReassociationIndices &group) {
+      return llvm::is_contained(group, dim);
+    });
+  }
+
+  /// Takes `dim` out of its group; dims behind it count one less.
+  static void drop(MutableArrayRef<ReassociationIndices> groups, int64_t dim) {
+    for (ReassociationIndices &group : groups) {
+      llvm::erase(group, dim);
+      for (int64_t &other : group)
+        other -= other > dim;
+    }
+  }
+};
+} // namespace
+
 /// Coordinates of more dims are sums of products, by ops that bodies may have.
 static void computeCoordinates(func::FuncOp func) {
   SmallVector<affine::AffineApplyOp> ops;
@@ -239,7 +297,7 @@ LogicalResult tilewright::foldReshapes(func::FuncOp func) {
     return failure();
   RewritePatternSet patterns(context);
   linalg::populateFoldReshapeOpsByExpansionPatterns(patterns, shouldExpand);
-  patterns.add<ReshapeByMoreDims>(context);
+  patterns.add<ReshapeByMoreDims, DropUnitBetweenReshapes>(context);
   tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, context);
   tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, context);
   tensor::populateFoldTensorEmptyPatterns(patterns);

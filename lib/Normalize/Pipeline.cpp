@@ -29,6 +29,9 @@ void tilewright::populateNormalizePipeline(OpPassManager &pm,
   func.addPass(createCSEPass());
   func.addPass(createCarryConfigsPass());
   func.addPass(createDecomposeTensorOpsPass());
+  // It asks for sizes of its own.
+  func.addPass(createCSEPass());
+  func.addPass(createSimplifySizesPass());
   func.addPass(createReadRotationsPass());
   func.addPass(createGeneralizePass());
   func.addPass(createSimplifyBodiesPass());
@@ -59,6 +62,8 @@ void tilewright::populateNormalizePipeline(OpPassManager &pm,
   // tensor.dim of a result becomes tensor.dim of what its size came from.
   rest.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
   rest.addPass(createCanonicalizePass("normalize"));
+  rest.addPass(createCSEPass());
+  rest.addPass(createSimplifySizesPass());
   rest.addPass(createSimplifyPowersPass());
   rest.addPass(createDropConstantSumsPass());
   rest.addPass(createOrderLoopsPass());

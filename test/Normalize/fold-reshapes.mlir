@@ -211,3 +211,34 @@ func.func @AnActivationBetweenProducts(%x: tensor<?x4xf32>, %y: tensor<4x6xf32>,
   %q = tensor.collapse_shape %r [[0, 1], [2]] : tensor<?x?x6xf32> into tensor<?x6xf32>
   return %q : tensor<?x6xf32>
 }
+
+// A dim of one element that belongs to another dim in front than behind: both readers see one shape.
+// CHECK-LABEL: func.func @unit(
+// CHECK: %[[X:.*]] = tensor.expand_shape %arg0 {{\[\[}}0], [1, 2]] output_shape [%arg1, 4, 32] : tensor<?x128xf32> into tensor<?x4x32xf32>
+// CHECK-NOT: tensor.expand_shape
+// CHECK: linalg.generic {{.*}} ins(%[[X]] : tensor<?x4x32xf32>)
+// CHECK: return
+func.func @unit(%x: tensor<?x128xf32>, %m: index, %e: tensor<?x4x32xf32>) -> (tensor<?x4x32xf32>, tensor<?x128xf32>) {
+  %u = tensor.expand_shape %x [[0], [1, 2, 3]] output_shape [%m, 1, 4, 32] : tensor<?x128xf32> into tensor<?x1x4x32xf32>
+  %c = tensor.collapse_shape %u [[0, 1], [2], [3]] : tensor<?x1x4x32xf32> into tensor<?x4x32xf32>
+  %r = linalg.generic {indexing_maps = [#abc, #abc], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%c : tensor<?x4x32xf32>) outs(%e : tensor<?x4x32xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %v = arith.negf %a : f32
+    linalg.yield %v : f32
+  } -> tensor<?x4x32xf32>
+  // And back, which is %x.
+  %w = tensor.expand_shape %x [[0, 1], [2]] output_shape [%m, 1, 128] : tensor<?x128xf32> into tensor<?x1x128xf32>
+  %b = tensor.collapse_shape %w [[0], [1, 2]] : tensor<?x1x128xf32> into tensor<?x128xf32>
+  return %r, %b : tensor<?x4x32xf32>, tensor<?x128xf32>
+}
+
+// A dim alone in its group stays.
+// CHECK-LABEL: func.func @unit_alone(
+// CHECK: %[[U:.*]] = tensor.expand_shape
+// CHECK: tensor.collapse_shape %[[U]]
+func.func @unit_alone(%x: tensor<6x1x8xf32>) -> tensor<2x3x8xf32> {
+  %u = tensor.expand_shape %x [[0, 1], [2], [3]] output_shape [2, 3, 1, 8] : tensor<6x1x8xf32> into tensor<2x3x1x8xf32>
+  %c = tensor.collapse_shape %u [[0], [1, 2], [3]] : tensor<2x3x1x8xf32> into tensor<2x3x8xf32>
+  return %c : tensor<2x3x8xf32>
+}

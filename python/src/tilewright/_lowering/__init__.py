@@ -13,6 +13,7 @@ These three are scripts: they import what lies beside them, and nothing of Tilew
     irregular.py     scatters, scans, sorts: the packages' ops become ours
     spelling.py      torch-mlir's text as MLIR 22 spells it, names of arguments
     parameters.py    large constants go to a parameter file
+    argument_sizes.py   which sizes of arguments torch.export knows to be equal
     donations.py     arguments whose memory a result gets
     finish.py        how each of the three ends: what it writes, its exit code
     with_parent.py   it ends with the process that started it, too

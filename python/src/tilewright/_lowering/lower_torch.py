@@ -19,6 +19,7 @@ from torch_mlir import fx
 from torch_mlir.extras.fx_decomp_util import get_decomposition_table
 from torch_mlir.passmanager import PassManager
 
+import argument_sizes
 import diagnostics
 import donations
 import parameters
@@ -52,6 +53,7 @@ def lower(program):
         torch_complex.split(program, DECOMPOSITIONS)
         torch_shapes.simplify(program.graph)
         inputs = prepare(program)
+        sizes = argument_sizes.relations(program, inputs)
         written = return_what_is_written(program)
         torch_importer.name_literals(program)
         module = fx.export_and_import(program, output_type="raw", func_name="main", decomposition_table={}).operation
@@ -67,7 +69,8 @@ def lower(program):
     except Exception as error:
         raise diagnostics.Refused(diagnostics.reason(str(error), module)) from None
     try:
-        return donations.mark(spelling.to_mlir_22(text, inputs), written)[0]
+        text = argument_sizes.assert_them(spelling.to_mlir_22(text, inputs), sizes)
+        return donations.mark(text, written)[0]
     except ValueError as error:
         raise diagnostics.Refused(str(error)) from None
 

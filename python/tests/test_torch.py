@@ -224,6 +224,53 @@ def test_what_writes_in_place(via):
         tilewright.from_torch(Counts(), (torch.ones(3),), via=via, target="cpu")
 
 
+@needs_torch_mlir
+def test_arguments_written_in_place():
+    import torch
+
+    class Cache(torch.nn.Module):
+        def forward(self, x, at, cache):
+            cache.index_copy_(1, at + torch.arange(x.shape[1]), x)
+            return cache.sum(1), cache, x + 1
+
+    x, cache, other = torch.randn(2, 1, 8), torch.randn(2, 5, 8), torch.zeros(2, 5, 8)
+    program = tilewright.from_torch(Cache(), (x, torch.tensor(0), cache.clone()), via="torch-mlir", target="cpu")
+    assert program.main.signature == ("main(x: tensor<2x1x8xf32>, at: tensor<i64>, cache: memref<2x5x8xf32>) "
+                                      "-> tensor<2x8xf32>, tensor<2x5x8xf32>, tensor<2x1x8xf32>")
+    for at in (torch.tensor(3), torch.tensor(0)):
+        held = cache.clone()
+        expected = Cache()(x, at, held)
+        got = program(x, at, cache)
+        for one, wanted in zip((*got, cache), (*expected, held)):
+            np.testing.assert_allclose(np.asarray(one), wanted.numpy(), rtol=1e-5, atol=1e-5)
+    program(x, torch.tensor(4), other)
+    assert bool((other[:, 4] == x[:, 0]).all()) and not bool(other[:, :4].any())
+
+
+@needs_torch_mlir
+def test_sizes_of_arguments():
+    import torch
+
+    class Step(torch.nn.Module):
+        def forward(self, x, past, mask):
+            keys = torch.cat([past, x.view(-1, 1, 2, 4).transpose(1, 2)], 2)
+            return (keys.sum(3) * mask.view(-1, mask.shape[1])[:, None]).sum(2), keys
+
+    batch, length = torch.export.Dim("batch"), torch.export.Dim("length")
+    shapes = {"x": {0: batch}, "past": {0: batch, 2: length}, "mask": {0: batch, 1: length + 1}}
+    program = tilewright.from_torch(Step(), (torch.ones(3, 8), torch.ones(3, 2, 5, 4), torch.ones(3, 6)), dynamic_shapes=shapes,
+                                    via="torch-mlir", target="cpu")
+    for size, past in ((3, 5), (1, 1), (1, 9), (4, 0)):
+        args = torch.randn(size, 8), torch.randn(size, 2, past, 4), torch.randn(size, past + 1)
+        for got, wanted in zip(program(*args), Step()(*args)):
+            np.testing.assert_allclose(np.asarray(got), wanted.numpy(), rtol=1e-5, atol=1e-5)
+    x, past, mask = torch.ones(2, 8), torch.ones(2, 2, 3, 4), torch.ones(2, 4)
+    for args, reason in (((x[:1], past, mask), "dim 0 of past must be dim 0 of x"), ((x, past, mask[:1]), "dim 0 of mask must be dim 0 of x"),
+                         ((x, past, mask[:, :3]), "dim 1 of mask must be dim 2 of past [+] 1")):
+        with pytest.raises(tilewright.ProgramError, match=reason):
+            program(*args)
+
+
 @needs_torch
 def test_what_is_no_module_or_cannot_be_exported(monkeypatch, tmp_path):
     import torch

@@ -34,6 +34,16 @@ def relations(program, inputs):
     return found
 
 
+def forget_ranges_of_sums(program):
+    """Of a program that was saved and loaded, where an argument's size is a sum: PyTorch 2.15 loads the range of the sum as that of a
+    symbol, and then takes it for no symbol."""
+    size = next((size for node in program.graph.nodes for value in [node.meta.get("val")] if isinstance(value, torch.Tensor)
+                 for size in value.shape if isinstance(size, torch.SymInt)), None)
+    for ranges in (program.range_constraints, size.node.shape_env.var_to_range if size is not None else {}):
+        for key in [key for key in ranges if not key.is_symbol]:
+            del ranges[key]
+
+
 def _linear(size, symbols):
     """The affine expression of a size in s0, s1, …; None where it is no sum of multiples of the symbols."""
     try:

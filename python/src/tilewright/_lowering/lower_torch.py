@@ -48,6 +48,7 @@ torch_importer.keep_constants()
 
 def lower(program):
     """The text of a function `main` for a torch.export.ExportedProgram."""
+    argument_sizes.forget_ranges_of_sums(program)
     try:
         program = program.run_decompositions(DECOMPOSITIONS)
         torch_complex.split(program, DECOMPOSITIONS)

@@ -7,12 +7,14 @@ import importlib.metadata
 import importlib.util
 import os
 import pathlib
+import subprocess
 import sys
 
 import numpy as np
 import pytest
 import tilewright
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 HAS_TORCH = importlib.util.find_spec("torch") is not None
 needs_torch = pytest.mark.skipif(not HAS_TORCH, reason="torch is not installed: pip install torch torch-mlir")
 needs_torch_mlir = pytest.mark.skipif(
@@ -245,6 +247,15 @@ def test_arguments_written_in_place():
             np.testing.assert_allclose(np.asarray(one), wanted.numpy(), rtol=1e-5, atol=1e-5)
     program(x, torch.tensor(4), other)
     assert bool((other[:, 4] == x[:, 0]).all()) and not bool(other[:, :4].any())
+
+
+@needs_torch_mlir
+@pytest.mark.parametrize("arguments", [[], ["--target=cuda:sm_80", "--device=ptxsim", "--tokens=2"]])
+def test_generation(arguments):
+    pytest.importorskip("transformers", reason="transformers is not installed: pip install transformers")
+    done = subprocess.run([sys.executable, ROOT / "examples/torch/generate.py", *arguments], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "tokens agree with PyTorch's" in done.stdout
 
 
 @needs_torch_mlir

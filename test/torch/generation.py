@@ -18,8 +18,8 @@ import torch
 from model_list import MODELS, VOCABULARY
 
 BATCH, LENGTH, OTHER_LENGTH, PAST = (torch.export.Dim(name, max=most) for name, most in
-                                     (("batch", 1024), ("length", 64), ("other_length", 64), ("past", 60)))
-SIZES = ((2, 24), (1, 1), (2, 7), (3, 64), (1, 33))
+                                     (("batch", 1024), ("length", 63), ("other_length", 63), ("past", 60)))
+SIZES = ((2, 24), (1, 1), (2, 7), (3, 63), (1, 33))  # 64 tokens are all that some models know, and another program for them
 STEPS = 20
 MOST = 32  # tokens of a static cache
 

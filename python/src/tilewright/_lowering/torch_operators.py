@@ -511,6 +511,20 @@ def index_reduce(x, dim, index, source, reduce, *, include_self=True):
     return torch.scatter_reduce(x, dim, index.view(shape).expand(source.shape), source, reduce, include_self=include_self)
 
 
+@_decomposes(aten.index_copy.default)
+def index_copy(x, dim, index, source):
+    """Rows of a matrix that has a row for all dims up to `dim`: a scatter of whole rows, of which one number each is the place. Rows
+    that are not there go behind the last, where they are ignored."""
+    dim = dim % max(x.dim(), 1)
+    if not dim:
+        return decomposition_table[aten.index_copy.default](x, dim, index, source)
+    *ahead, size = x.shape[:dim + 1]
+    index, count = index.reshape(-1), math.prod(ahead)
+    starts = torch.arange(count, device=x.device).unsqueeze(1) * size
+    rows = torch.where((index >= 0) & (index < size), starts + index, count * size).flatten()
+    return x.flatten(0, dim).index_put((rows,), source.flatten(0, dim)).unflatten(0, (*ahead, size))
+
+
 @_decomposes(aten.diagonal_scatter.default)
 def diagonal_scatter(x, source, offset=0, dim1=0, dim2=1):
     diagonal = torch.arange(source.shape[-1], device=x.device)

@@ -140,8 +140,7 @@ def static_cache(name):
 
 CAUSAL = ("bloom", "cohere", "deepseek-v3", "falcon", "gemma", "gemma2", "glm", "gpt-j", "gpt-neo", "gpt-neox", "gpt-oss", "gpt2", "granite", "llama",
           "mistral", "mixtral", "mpt", "olmoe", "opt", "phi", "phi3", "qwen2", "qwen2-moe", "qwen3")
-OTHERS = ("albert", "bart", "bert", "bert, padded", "distilbert", "electra", "mamba", "mamba2", "modernbert", "mpnet", "recurrent-gemma", "roberta", "rwkv",
-          "t5", "xlnet")
+OTHERS = ("albert", "bart", "bert", "bert, padded", "distilbert", "electra", "modernbert", "mpnet", "roberta", "t5", "xlnet")
 CASES = {
     **{name: functools.partial(once, name) for name in MODELS},
     **{f"{name}@dynamic": functools.partial(dynamic, name) for name in CAUSAL + OTHERS},

@@ -4,7 +4,8 @@
 
     @dynamic        a program of any number of sequences and tokens, called with several
     @decode         a prompt, then greedy steps of a token each: caches go in and out of the step, a token longer each time
-    @static-cache   the same with caches of 32 tokens that both programs write in place, at a position that is an argument
+    @chunks         sequences that are padded in front, in parts of any length: one program, whose caches are of any length, also empty
+    @static-cache   a prompt and steps with caches of 32 tokens that both programs write in place, at a position that is an argument
 
 Each is driven twice, by PyTorch's modules and by compiled programs, and all results are compared.
 """
@@ -96,6 +97,44 @@ def decode(name):
                  "step": (module, (prompt[:, :1], *past), {"tokens": {0: BATCH}, "past": tuple({0: BATCH, 2: PAST} for _ in past)})}, drive)
 
 
+class Chunk(torch.nn.Module):
+    """(tokens, which tokens count, keys and values of each layer) -> (logits, keys and values that have the new tokens, too)"""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, tokens, mask, *past):
+        from transformers import DynamicCache
+        cache = DynamicCache(list(zip(past[::2], past[1::2])))
+        positions = (mask.cumsum(-1) - 1).clamp(min=0)[:, -tokens.shape[1]:]
+        logits = self.model(input_ids=tokens, attention_mask=mask, position_ids=positions, cache=cache, use_cache=True).logits
+        return logits, *(tensor for layer in cache.layers for tensor in (layer.keys, layer.values))
+
+
+def chunks(name):
+    model = MODELS[name]()[0].model
+    module = Chunk(model)
+    with torch.no_grad():
+        past = Step(model)(random_tokens(2, 5))[1:]
+
+    def drive(call):
+        results = []
+        for batch, lengths in ((3, (9, 1, 1, 4, 1)), (1, (1, 7, 1, 1))):
+            caches = [tensor.new_empty(batch, tensor.shape[1], 0, tensor.shape[3]) for tensor in past]
+            mask = (torch.arange(sum(lengths)) >= torch.arange(batch).unsqueeze(1)).long()  # padded in front
+            done = 0
+            for length in lengths:
+                done += length
+                logits, *caches = call("main", random_tokens(batch, length), mask[:, :done].contiguous(), *caches)
+                results.append(logits[-1])  # the others may have rows that see no token
+            results += caches
+        return results
+
+    shapes = {"tokens": {0: BATCH, 1: LENGTH}, "mask": {0: BATCH, 1: torch.export.Dim.AUTO}, "past": tuple({0: BATCH, 2: PAST} for _ in past)}
+    return Case({"main": (module, (random_tokens(2, 3), torch.ones(2, 8, dtype=torch.long), *past), shapes)}, drive)
+
+
 class StaticStep(torch.nn.Module):
     """(tokens, the position of the first, keys and values of each layer, which it writes) -> logits"""
 
@@ -145,5 +184,6 @@ CASES = {
     **{name: functools.partial(once, name) for name in MODELS},
     **{f"{name}@dynamic": functools.partial(dynamic, name) for name in CAUSAL + OTHERS},
     **{f"{name}@decode": functools.partial(decode, name) for name in CAUSAL},
+    **{f"{name}@chunks": functools.partial(chunks, name) for name in ("gpt2", "llama", "mistral", "qwen3")},
     **{f"{name}@static-cache": functools.partial(static_cache, name) for name in CAUSAL},
 }

@@ -242,7 +242,8 @@ struct DropUnitBetweenReshapes : OpRewritePattern<tensor::CollapseShapeOp> {
     auto type = RankedTensorType::get(sizes, op.getSrcType().getElementType());
     Value fewer = expand.getSrc();
     if (type != fewer.getType())
-      fewer = tensor::ExpandShapeOp::create(rewriter, expand.getLoc(), type, fewer, before, outputs);
+      fewer = tensor::ExpandShapeOp::create(rewriter, expand.getLoc(), type, fewer, before,
+                                            outputs);
     if (fewer.getType() == op.getType())
       rewriter.replaceOp(op, fewer);
     else

@@ -12,6 +12,7 @@ Each is driven twice, by PyTorch's modules and by compiled programs, and all res
 
 import dataclasses
 import functools
+import inspect
 from typing import Callable
 
 import torch
@@ -150,7 +151,10 @@ class StaticStep(torch.nn.Module):
             layer.keys, layer.values, layer.device, layer.is_initialized = keys, values, keys.device, True
             layer.cumulative_length = position.clone()
             layers.append(layer)
-        return self.model(input_ids=tokens, cache=Cache(layers=layers), use_cache=True).logits
+        options = {}
+        if "position_ids" in inspect.signature(self.model.forward).parameters:  # some find them by numbers of the host, which nobody exports
+            options["position_ids"] = (position + torch.arange(tokens.shape[1])).unsqueeze(0)
+        return self.model(input_ids=tokens, cache=Cache(layers=layers), use_cache=True, **options).logits
 
 
 def static_cache(name):
@@ -173,7 +177,7 @@ def static_cache(name):
         return results
 
     none = (None,) * len(shapes)
-    return Case({"prompt": (module, (random_tokens(2, 5), start, *caches(2)), {"tokens": {1: LENGTH}, "position": None, "caches": none}),
+    return Case({"prompt": (module, (random_tokens(2, 5), start, *caches(2)), {"tokens": {1: torch.export.Dim("prompt", max=MOST)}, "position": None, "caches": none}),
                  "step": (module, (random_tokens(2, 1), start, *caches(2)), None)}, drive)
 
 

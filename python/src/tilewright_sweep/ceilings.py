@@ -17,6 +17,7 @@ import math
 import pathlib
 
 from tilewright_sweep import problems
+from tilewright_sweep.programs import Function
 from tilewright_sweep.watch import WorkerDied
 
 #: A call that would take longer is not tried.
@@ -48,10 +49,10 @@ def types_of(problem):
 
 def _map(name, dims, dtype, count, body):
     """A function that makes a tensor of `count` ones, element by element."""
-    f = problems._Function(name)
+    f = Function(name)
     inputs = [(f.input(dims, dtype), dims, dtype) for _ in range(count)]
     value = f.generic([[0, 1]] * (count + 1), "pp", inputs, (f.empty(dims, dtype), dims, dtype), body)
-    return {"function": name, "mlir": f.text(value, dims, dtype), "inputs": ["x".join(map(str, dims)) + f"x{dtype}"] * count}
+    return {"function": name, "mlir": f.text((value, dims, dtype)), "inputs": ["x".join(map(str, dims)) + f"x{dtype}"] * count}
 
 
 def _triad(rows):

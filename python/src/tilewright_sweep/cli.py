@@ -67,11 +67,19 @@ def add_op(subparsers, name):
             required=default is None,
             default=default and str(default),
             metavar="SIZES",
-            help="64,128:1024:*2" + (f" ({default})" if default is not None else ""),
+            help=problems.HELP.get(dim, "64,128:1024:*2") + (f" ({default})" if default is not None else ""),
         )
     for choice, default in choices.items():
-        parser.add_argument(f"--{choice}", default=default, help="with commas between them (%(default)s)")
-    parser.add_argument("--dynamic", default="", help="dims that the program leaves open: m+n")
+        known = problems.CHOICES.get((name, choice))
+        said = [problems.HELP[choice]] if choice in problems.HELP else []
+        said += [", ".join(known)] if known else []
+        parser.add_argument(
+            f"--{choice}",
+            default=default,
+            help="; ".join([*said, "several with commas between them"]) + (" (%(default)s)" if default else ""),
+        )
+    dims = problems.OPEN.get(name, sizes)
+    parser.add_argument("--dynamic", default="", help="dims that the program leaves open, with + between them: " + ", ".join(dims))
     add_planning(parser)
 
 

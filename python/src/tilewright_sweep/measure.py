@@ -137,8 +137,9 @@ class Measurer:
     def problem(self, request):
         self.task, self.calls, self.expected = request["problem"], {}, []
         seeds = [values.fresh_seed() for _ in range(CHECKS)]
+        whole = self.task.get("whole", self.task["exact"])
         self.data = [
-            [values.make_input(text, seed + 10 * i, self.task["exact"]) for i, text in enumerate(self.task["inputs"])]
+            [values.make_input(text, seed + 10 * i, whole) for i, text in enumerate(self.task["inputs"])]
             for seed in seeds
         ]
         self.given = [self.views(self.device, self.stream, data) for data in self.data]
@@ -184,6 +185,7 @@ class Measurer:
         name = self.task["function"]
         call = program.bind(name, self.given[0])
         flops, moved = program.work(name, self.given[0])
+        flops = self.task.get("flops") if flops is None else flops
         self.device.set_poison(True)
 
         def results(views):

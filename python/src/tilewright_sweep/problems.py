@@ -13,425 +13,174 @@ perf/suites/README.md has the schema.
 
 import itertools
 import json
+import math
 import pathlib
 import re
 import shlex
 
 import tilewright_sweep
+from tilewright_sweep import contractions, rows, values
+from tilewright_sweep.programs import EXACT_FUNCTIONS, Function, Open, bits, is_float, types_of
 
 #: Per op: the dims it has, with what a suite that does not say gets (None: it must say), and its other choices.
 OPS = {
     "gemm": ({"batch": 0, "m": None, "n": None, "k": None}, {"types": "f16:f32", "layout": "nn", "epilogue": "none"}),
-    "conv2d": ({"n": 1, "h": None, "w": None, "c": None, "f": None, "r": 3, "s": 3, "stride": 1}, {"types": "f16:f32"}),
+    "conv2d": (
+        {"n": 1, "h": None, "w": None, "c": None, "f": None, "r": 3, "s": 3, "stride": 1, "pad": 0},
+        {"types": "f16:f32", "layout": "nhwc", "epilogue": "none"},
+    ),
     "softmax": ({"rows": None, "columns": None}, {"types": "f32"}),
     "rmsnorm": ({"rows": None, "columns": None}, {"types": "f32"}),
     "layernorm": ({"rows": None, "columns": None}, {"types": "f32"}),
+    "groupnorm": ({"n": 1, "groups": 32, "c": None, "pixels": None}, {"types": "f16"}),
     "attention": (
-        {"heads": None, "kv_heads": 0, "queries": None, "keys": 0, "depth": None},
-        {"types": "f16", "mask": "none"},
+        {"heads": None, "kv_heads": 0, "queries": None, "keys": 0, "depth": None, "batch": 0, "window": 0, "softcap": 0, "page": 0},
+        {"types": "f16", "mask": "none", "lengths": "none", "results": "out"},
     ),
-    "quantized": ({"m": None, "n": None, "k": None, "group": 32}, {"types": "f16:f32", "weights": "i4"}),
-    "reduce": ({"rows": None, "columns": None}, {"types": "f32", "along": "columns"}),
-    "transpose": ({"rows": None, "columns": None}, {"types": "f32"}),
-    "elementwise": ({"rows": None, "columns": None}, {"types": "f32"}),
+    "quantized": (
+        {"m": None, "n": None, "k": None, "group": 32},
+        {"types": "f16:f32", "weights": "i4", "epilogue": "none"},
+    ),
+    "reduce": ({"rows": None, "columns": None}, {"types": "f32", "along": "columns", "kind": "sum"}),
+    "transpose": ({"rows": None, "columns": None, "batch": 0, "depth": 0}, {"types": "f32", "order": ""}),
+    "elementwise": ({"rows": None, "columns": None}, {"types": "f32", "kind": "add"}),
 }
 
-#: Whose results are the same whatever the order of sums, on small integers.
-EXACT = {"gemm", "conv2d", "quantized", "reduce", "transpose", "elementwise"}
+#: What a choice may be, where that is one of few. Of epilogues, types and orders there are more: see _refuse.
+CHOICES = {
+    ("gemm", "layout"): ("nn", "nt", "tn", "tt"),
+    ("conv2d", "layout"): ("nhwc", "nchw"),
+    ("attention", "mask"): ("none", "causal"),
+    ("attention", "lengths"): ("none", "some"),
+    ("attention", "results"): ("out", "out+lse"),
+    ("quantized", "weights"): ("i4", "i8"),
+    ("reduce", "along"): ("columns", "rows"),
+    ("reduce", "kind"): rows.REDUCTIONS,
+    ("elementwise", "kind"): rows.ELEMENTWISE,
+}
+
+#: What help says of sizes and choices that are not plain from their names.
+HELP = {
+    "epilogue": "steps with + between them: " + ", ".join(contractions.EPILOGUES[1:]),
+    "pad": "rows and columns of zeros around each image",
+    "page": "keys and values in pages of so many rows, found by a table; 0: in one piece",
+    "window": "a query sees the last so many keys up to its own, of masks but causal as many behind it; 0: all",
+    "softcap": "scores go through softcap * tanh(score / softcap); 0: as they are",
+    "results": "out+lse: the log-sum-exps, too",
+    "lengths": "some: each sequence has its own number of keys, from a quarter of them to all",
+    "order": "of a transpose's result: letters of batch, rows, columns, depth, as bdrc; rows and columns exchanged",
+    "kind": "what is computed",
+    "groups": "of channels",
+}
 
 #: How far two right results of attention are apart at most, of values from -2 to 2. A result is a mean of values,
 #: whose weights are rounded to the type and that is rounded again: 4 units of rounding for each of both, and as much
 #: for the scores, sums of f32.
 ATTENTION_TOLERANCE = {"f16": 16 * 2.0**-11, "bf16": 16 * 2.0**-8, "f32": 16 * 2.0**-18, "f64": 16 * 2.0**-44}
 
-LAYOUTS = ("nn", "nt", "tn", "tt")
-EPILOGUES = ("none", "relu", "bias_relu", "narrow")
-MASKS = ("none", "causal")
+#: Bits of the significand, with the hidden one.
+PRECISION = {"f64": 53, "f32": 24, "f16": 11, "bf16": 8, "f8E4M3FN": 4, "f8E5M2": 3}
+
+FLOATS = ("f64", "f32", "f16", "bf16")
 
 #: Dims that a program can leave open, of ops where not all are.
-OPEN = {"conv2d": (), "attention": ("queries", "keys"), "quantized": ("m",), "layernorm": ("rows",), "rmsnorm": ("rows",)}
+OPEN = {
+    "conv2d": ("n", "h", "w"),
+    "attention": ("batch", "queries", "keys"),
+    "quantized": ("m",),
+    "layernorm": ("rows",),
+    "rmsnorm": ("rows",),
+    "groupnorm": ("n",),
+}
+
+
+#: Sizes that an op may be without, which names of problems have by their names.
+NAMED = {"conv2d": ("pad",), "attention": ("batch", "window", "softcap", "page"), "transpose": ("batch", "depth")}
 
 
 class ProblemError(ValueError):
     """What a suite or a command line asks for cannot be had."""
 
 
-class _Function:
-    """Text of a function over tensors, made line by line; dims that are open are tensor.dim of an input."""
-
-    def __init__(self, name):
-        self.name, self.inputs, self.lines, self.count = name, [], [], 0
-
-    def input(self, dims, dtype):
-        self.inputs.append((dims, dtype))
-        return f"%in{len(self.inputs) - 1}"
-
-    def line(self, text):
-        self.count += 1
-        self.lines.append(f"  %v{self.count} = {text}")
-        return f"%v{self.count}"
-
-    def empty(self, dims, dtype):
-        """A tensor of open dims is made of the sizes of the input that has them."""
-        sizes = []
-        for dim in dims:
-            if isinstance(dim, Open):
-                number, position = next((i, d.index(dim)) for i, (d, _) in enumerate(self.inputs) if dim in d)
-                index = self.line(f"arith.constant {position} : index")
-                sizes.append(self.line(f"tensor.dim %in{number}, {index} : {tensor(*self.inputs[number])}"))
-        return self.line(f"tensor.empty({', '.join(sizes)}) : {tensor(dims, dtype)}")
-
-    def filled(self, dims, dtype, value):
-        number = self.line(f"arith.constant {value} : {dtype}")
-        into = self.empty(dims, dtype)
-        return self.line(
-            f"linalg.fill ins({number} : {dtype}) outs({into} : {tensor(dims, dtype)}) -> {tensor(dims, dtype)}"
-        )
-
-    def generic(self, maps, kinds, inputs, output, body):
-        """linalg.generic; inputs and output are (value, dims, dtype); body is text with {} for nothing."""
-        loops = ", ".join(f"d{i}" for i in range(len(kinds)))
-        names = {"p": "parallel", "r": "reduction"}
-        kinds_text = ", ".join('"' + names[kind] + '"' for kind in kinds)
-        maps_text = ", ".join(f"affine_map<({loops}) -> ({', '.join('d%d' % d for d in m)})>" for m in maps)
-        arguments = ", ".join([f"%x{i}: {x[2]}" for i, x in enumerate(inputs)] + [f"%o: {output[2]}"])
-        ins = ", ".join(x[0] for x in inputs) + " : " + ", ".join(tensor(x[1], x[2]) for x in inputs)
-        of = tensor(output[1], output[2])
-        text = (
-            f"linalg.generic {{indexing_maps = [{maps_text}], iterator_types = [{kinds_text}]}}\n"
-            f"      ins({ins}) outs({output[0]} : {of}) {{\n    ^bb0({arguments}):\n"
-            + "".join(f"      {line}\n" for line in body)
-            + f"  }} -> {of}"
-        )
-        return self.line(text)
-
-    def text(self, result, dims, dtype):
-        arguments = ", ".join(f"%in{i}: {tensor(*x)}" for i, x in enumerate(self.inputs))
-        of = tensor(dims, dtype)
-        return (
-            f"func.func @{self.name}({arguments}) -> {of} {{\n"
-            + "\n".join(self.lines)
-            + f"\n  return {result} : {of}\n}}\n"
-        )
-
-
-class Open(int):
-    """A size that the program leaves open."""
-
-    def __eq__(self, other):
-        return self is other
-
-    __hash__ = object.__hash__
-
-
-def tensor(dims, dtype):
-    return "tensor<" + "".join(("?" if isinstance(d, Open) else str(d)) + "x" for d in dims) + dtype + ">"
-
-
-def _types(entry):
-    operand, _, result = entry["types"].partition(":")
-    return operand, result or operand
-
-
-def _is_float(dtype):
-    return "f" in dtype
-
-
-def _extend(source, target, value, name):
-    """Lines that bring a value to a wider type; none where it is of it."""
-    if source == target:
-        return value, []
-    op = "extf" if _is_float(source) else "extsi" if not _is_float(target) else "sitofp"
-    return name, [f"{name} = arith.{op} {value} : {source} to {target}"]
-
-
-def _multiply_add(operand, result):
-    left, first = _extend(operand, result, "%x0", "%a")
-    right, second = _extend(operand, result, "%x1", "%b")
-    mul, add = ("mulf", "addf") if _is_float(result) else ("muli", "addi")
-    return (
-        first
-        + second
-        + [
-            f"%p = arith.{mul} {left}, {right} : {result}",
-            f"%s = arith.{add} %o, %p : {result}",
-            f"linalg.yield %s : {result}",
-        ]
-    )
-
-
-def _zero(dtype):
-    return "0.0" if _is_float(dtype) else "0"
-
-
-def _gemm(f, e, d):
-    operand, result = _types(e)
-    batch = [d["batch"]] if d["batch"] else []
-    a = [d["m"], d["k"]] if e["layout"][0] == "n" else [d["k"], d["m"]]
-    b = [d["k"], d["n"]] if e["layout"][1] == "n" else [d["n"], d["k"]]
-    out, first = batch + [d["m"], d["n"]], len(batch)
-    loops = {"m": first, "n": first + 1, "k": first + 2}
-    lead = list(range(first))
-    maps = [
-        lead + [loops[x] for x in ("mk" if e["layout"][0] == "n" else "km")],
-        lead + [loops[x] for x in ("kn" if e["layout"][1] == "n" else "nk")],
-        lead + [loops["m"], loops["n"]],
-    ]
-    left, right = f.input(batch + a, operand), f.input(batch + b, operand)
-    bias = f.input([d["n"]], result) if e["epilogue"] == "bias_relu" else None
-    zero = f.filled(out, result, _zero(result))
-    value = f.generic(
-        maps,
-        "p" * (first + 2) + "r",
-        [(left, batch + a, operand), (right, batch + b, operand)],
-        (zero, out, result),
-        _multiply_add(operand, result),
-    )
-    if e["epilogue"] == "none":
-        return f.text(value, out, result)
-    all_loops, kinds = list(range(len(out))), "p" * len(out)
-    if e["epilogue"] == "narrow":
-        into = f.empty(out, operand)
-        value = f.generic(
-            [all_loops, all_loops],
-            kinds,
-            [(value, out, result)],
-            (into, out, operand),
-            [f"%s = arith.truncf %x0 : {result} to {operand}", f"linalg.yield %s : {operand}"],
-        )
-        return f.text(value, out, operand)
-    inputs, maps, body, last = [(value, out, result)], [all_loops], [], "%x0"
-    if bias:
-        inputs.append((bias, [d["n"]], result))
-        maps.append([len(out) - 1])
-        body, last = [f"%t = arith.addf %x0, %x1 : {result}"], "%t"
-    body = (
-        [f"%z = arith.constant 0.0 : {result}"]
-        + body
-        + [f"%s = arith.maximumf {last}, %z : {result}", f"linalg.yield %s : {result}"]
-    )
-    value = f.generic(maps + [all_loops], kinds, inputs, (f.empty(out, result), out, result), body)
-    return f.text(value, out, result)
-
-
-def _conv2d(f, e, d):
-    operand, result = _types(e)
-    stride = d["stride"]
-    high, wide = ((d[x] - d[y]) // stride + 1 for x, y in (("h", "r"), ("w", "s")))
-    image, weights, out = (
-        [d["n"], d["h"], d["w"], d["c"]],
-        [d["r"], d["s"], d["c"], d["f"]],
-        [d["n"], high, wide, d["f"]],
-    )
-    x, w = f.input(image, operand), f.input(weights, operand)
-    zero = f.filled(out, result, _zero(result))
-    value = f.line(
-        f"linalg.conv_2d_nhwc_hwcf {{strides = dense<{stride}> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}}\n"
-        f"      ins({x}, {w} : {tensor(image, operand)}, {tensor(weights, operand)}) "
-        f"outs({zero} : {tensor(out, result)}) -> {tensor(out, result)}"
-    )
-    return f.text(value, out, result)
-
-
-def _rows(f, e, d):
-    dims, (dtype, _) = [d["rows"], d["columns"]], _types(e)
-    return dims, dtype, f.input(dims, dtype)
-
-
-def _folded(f, x, dims, dtype, start, body, along="columns"):
-    out, kept = ([dims[0]], 0) if along == "columns" else ([dims[1]], 1)
-    into = f.filled(out, dtype, start)
-    return (
-        f.generic(
-            [[0, 1], [kept]],
-            "pr" if kept == 0 else "rp",
-            [(x, dims, dtype)],
-            (into, out, dtype),
-            body + [f"linalg.yield %s : {dtype}"],
-        ),
-        out,
-    )
-
-
-def _softmax(f, e, d):
-    dims, dtype, x = _rows(f, e, d)
-    lowest = {"f32": "0xFF800000", "f16": "0xFC00", "bf16": "0xFF80", "f64": "0xFFF0000000000000"}[dtype]
-    top, rows = _folded(f, x, dims, dtype, lowest, [f"%s = arith.maximumf %x0, %o : {dtype}"])
-    power = f.generic(
-        [[0, 1], [0], [0, 1]],
-        "pp",
-        [(x, dims, dtype), (top, rows, dtype)],
-        (f.empty(dims, dtype), dims, dtype),
-        [f"%t = arith.subf %x0, %x1 : {dtype}", f"%s = math.exp %t : {dtype}", f"linalg.yield %s : {dtype}"],
-    )
-    total, _ = _folded(f, power, dims, dtype, "0.0", [f"%s = arith.addf %x0, %o : {dtype}"])
-    value = f.generic(
-        [[0, 1], [0], [0, 1]],
-        "pp",
-        [(power, dims, dtype), (total, rows, dtype)],
-        (f.empty(dims, dtype), dims, dtype),
-        [f"%s = arith.divf %x0, %x1 : {dtype}", f"linalg.yield %s : {dtype}"],
-    )
-    return f.text(value, dims, dtype)
-
-
-def _rmsnorm(f, e, d):
-    dims, dtype, x = _rows(f, e, d)
-    weight = f.input([d["columns"]], dtype)
-    total, rows = _folded(
-        f, x, dims, dtype, "0.0", [f"%t = arith.mulf %x0, %x0 : {dtype}", f"%s = arith.addf %t, %o : {dtype}"]
-    )
-    value = f.generic(
-        [[0, 1], [0], [1], [0, 1]],
-        "pp",
-        [(x, dims, dtype), (total, rows, dtype), (weight, [d["columns"]], dtype)],
-        (f.empty(dims, dtype), dims, dtype),
-        [
-            f"%n = arith.constant {float(d['columns'])} : {dtype}",
-            f"%e = arith.constant 1.0e-5 : {dtype}",
-            f"%m = arith.divf %x1, %n : {dtype}",
-            f"%t = arith.addf %m, %e : {dtype}",
-            f"%r = math.rsqrt %t : {dtype}",
-            f"%u = arith.mulf %x0, %r : {dtype}",
-            f"%s = arith.mulf %u, %x2 : {dtype}",
-            f"linalg.yield %s : {dtype}",
-        ],
-    )
-    return f.text(value, dims, dtype)
-
-
-def _layernorm(f, e, d):
-    dims, dtype, x = _rows(f, e, d)
-    weight, bias = f.input([d["columns"]], dtype), f.input([d["columns"]], dtype)
-    total, rows = _folded(f, x, dims, dtype, "0.0", [f"%s = arith.addf %x0, %o : {dtype}"])
-    count = f"%n = arith.constant {float(d['columns'])} : {dtype}"
-    center = [count, f"%m = arith.divf %x1, %n : {dtype}", f"%c = arith.subf %x0, %m : {dtype}"]
-    squares = f.generic(
-        [[0, 1], [0], [0]],
-        "pr",
-        [(x, dims, dtype), (total, rows, dtype)],
-        (f.filled(rows, dtype, "0.0"), rows, dtype),
-        center + [f"%q = arith.mulf %c, %c : {dtype}", f"%s = arith.addf %q, %o : {dtype}", f"linalg.yield %s : {dtype}"],
-    )
-    value = f.generic(
-        [[0, 1], [0], [0], [1], [1], [0, 1]],
-        "pp",
-        [(x, dims, dtype), (total, rows, dtype), (squares, rows, dtype)]
-        + [(y, [d["columns"]], dtype) for y in (weight, bias)],
-        (f.empty(dims, dtype), dims, dtype),
-        center
-        + [
-            f"%e = arith.constant 1.0e-5 : {dtype}",
-            f"%v = arith.divf %x2, %n : {dtype}",
-            f"%t = arith.addf %v, %e : {dtype}",
-            f"%r = math.rsqrt %t : {dtype}",
-            f"%u = arith.mulf %c, %r : {dtype}",
-            f"%w = arith.mulf %u, %x3 : {dtype}",
-            f"%s = arith.addf %w, %x4 : {dtype}",
-            f"linalg.yield %s : {dtype}",
-        ],
-    )
-    return f.text(value, dims, dtype)
-
-
-def _attention(f, e, d):
-    """Heads by queries by depth. Where there are fewer heads of keys, those of a group stand behind each other."""
-    dtype, _ = _types(e)
-    heads, groups = (d["kv_heads"], d["heads"] // d["kv_heads"]) if d["kv_heads"] else (d["heads"], 0)
-    queries = d["queries"]
-    # Without a number of their own, keys are as many as queries, but a dim of their own.
-    keys = d["keys"] if int(d["keys"]) else type(queries)(queries)
-    lead, loops = ([heads, groups], "h, g") if groups else ([heads], "h")
-    q = f.input([*lead, queries, d["depth"]], dtype)
-    k, v = (f.input([heads, keys, d["depth"]], dtype) for _ in "kv")
-    out = [*lead, queries, d["depth"]]
-    into = f.empty(out, dtype)
-    maps = ", ".join(
-        f"affine_map<({loops}, i, j, d, e) -> ({of})>"
-        for of in (f"{loops}, i, d", "h, j, d", "h, j, e", f"{loops}, i, e")
-    )
-    mask = ', causal = "bottom_right"' if e["mask"] == "causal" else ""
-    types = ", ".join(tensor(*x) for x in f.inputs)
-    value = f.line(
-        f"tilewright.attention ins({q}, {k}, {v} : {types}) outs({into} : {tensor(out, dtype)}) "
-        f"{{indexing_maps = [{maps}]{mask}}} -> {tensor(out, dtype)}"
-    )
-    return f.text(value, out, dtype)
-
-
-def _quantized(f, e, d):
-    """A product whose right operand is dequantised on its way: a scale for `group` rows of a column."""
-    (operand, result), m, n, k, group = _types(e), d["m"], d["n"], d["k"], d["group"]
-    x, w, scales = f.input([m, k], operand), f.input([k, n], e["weights"]), f.input([k // group, n], operand)
-    whole, parts = [k, n], [k // group, group, n]
-    cut = f.line(
-        f"tensor.expand_shape {w} [[0, 1], [2]] output_shape [{', '.join(map(str, parts))}] : "
-        f"{tensor(whole, e['weights'])} into {tensor(parts, e['weights'])}"
-    )
-    wide = f.generic(
-        [[0, 1, 2], [0, 2], [0, 1, 2]],
-        "ppp",
-        [(cut, parts, e["weights"]), (scales, [k // group, n], operand)],
-        (f.empty(parts, operand), parts, operand),
-        [
-            f"%q = arith.sitofp %x0 : {e['weights']} to {operand}",
-            f"%s = arith.mulf %q, %x1 : {operand}",
-            f"linalg.yield %s : {operand}",
-        ],
-    )
-    weights = f.line(f"tensor.collapse_shape {wide} [[0, 1], [2]] : {tensor(parts, operand)} into {tensor(whole, operand)}")
-    value = f.generic(
-        [[0, 2], [2, 1], [0, 1]],
-        "ppr",
-        [(x, [m, k], operand), (weights, whole, operand)],
-        (f.filled([m, n], result, _zero(result)), [m, n], result),
-        _multiply_add(operand, result),
-    )
-    return f.text(value, [m, n], result)
-
-
-def _reduce(f, e, d):
-    dims, dtype, x = _rows(f, e, d)
-    add = "addf" if _is_float(dtype) else "addi"
-    value, out = _folded(f, x, dims, dtype, _zero(dtype), [f"%s = arith.{add} %x0, %o : {dtype}"], e["along"])
-    return f.text(value, out, dtype)
-
-
-def _transpose(f, e, d):
-    dims, dtype, x = _rows(f, e, d)
-    out = dims[::-1]
-    value = f.generic(
-        [[1, 0], [0, 1]], "pp", [(x, dims, dtype)], (f.empty(out, dtype), out, dtype), [f"linalg.yield %x0 : {dtype}"]
-    )
-    return f.text(value, out, dtype)
-
-
-def _elementwise(f, e, d):
-    dims, dtype, x = _rows(f, e, d)
-    y = f.input(dims, dtype)
-    add = "addf" if _is_float(dtype) else "addi"
-    value = f.generic(
-        [[0, 1]] * 3,
-        "pp",
-        [(x, dims, dtype), (y, dims, dtype)],
-        (f.empty(dims, dtype), dims, dtype),
-        [f"%s = arith.{add} %x0, %x1 : {dtype}", f"linalg.yield %s : {dtype}"],
-    )
-    return f.text(value, dims, dtype)
-
-
 _MAKE = {
-    "gemm": _gemm,
-    "conv2d": _conv2d,
-    "softmax": _softmax,
-    "rmsnorm": _rmsnorm,
-    "layernorm": _layernorm,
-    "attention": _attention,
-    "quantized": _quantized,
-    "reduce": _reduce,
-    "transpose": _transpose,
-    "elementwise": _elementwise,
+    **{name: getattr(contractions, name) for name in ("gemm", "conv2d", "attention", "quantized")},
+    **{name: getattr(rows, name) for name in ("softmax", "rmsnorm", "layernorm", "groupnorm", "reduce", "transpose", "elementwise")},
 }
+
+
+def _refuse_contraction(op, full, dims, dynamic):
+    """Why there is no such contraction; "" where there is."""
+    operand, result = types_of(full)
+    if op == "attention":
+        if full["types"] not in ATTENTION_TOLERANCE:
+            return f"types are {', '.join(ATTENTION_TOLERANCE)}"
+        if dims["kv_heads"] and dims["heads"] % dims["kv_heads"]:
+            return f"{dims['heads']} heads are no multiple of {dims['kv_heads']} of keys"
+        keys = dims["keys"] or dims["queries"]
+        if not dims["batch"] and (dims["page"] or full["lengths"] == "some"):
+            return "pages and lengths are those of sequences: say how many by 'batch', 1 for one"
+        if dims["page"] and keys % dims["page"]:
+            return f"{keys} keys are no multiple of a page of {dims['page']}"
+        if "keys" in dynamic and (dims["page"] or full["lengths"] == "some"):
+            return "keys in pages, and those of lengths, are not open: lengths are what varies; leave 'batch' or 'queries' open"
+        return ""
+    if op == "conv2d" and any(dims[x] + 2 * dims["pad"] < dims[y] for x, y in (("h", "r"), ("w", "s"))):
+        return f"a window of {dims['r']}x{dims['s']} is larger than the image; 'pad' makes that larger"
+    if op == "quantized" and (not dims["group"] or dims["k"] % dims["group"] or dims["n"] % 2):
+        return "k is a multiple of group, n is even"
+    why = contractions.why_not(full["epilogue"], result)
+    if not why and contractions.steps_of(full["epilogue"])[-1:] == ["narrow"] and not (is_float(operand) and bits(operand) < bits(result)):
+        return f"'narrow' rounds to the operands' type; {operand} is not narrower than {result}"
+    return why
+
+
+def _refuse_rows(op, full, dims, dynamic):
+    """The same of other ops."""
+    operand, result = types_of(full)
+    floats = op in ("softmax", "rmsnorm", "layernorm", "groupnorm") or full.get("kind") in ("lse", "variance", "chain")
+    if op == "elementwise" and full["kind"] not in ("add", "mul", "cast"):
+        floats = True
+    if floats and (operand not in FLOATS or result not in (*FLOATS, *(["i8", "i32", "f8E4M3FN", "f8E5M2"] if op == "elementwise" else []))):
+        return f"types are {', '.join(FLOATS)}, not {full['types']}"
+    if op in ("reduce", "transpose", "softmax", "rmsnorm", "layernorm", "groupnorm") and operand != result:
+        return f"operands and results are of one type, not of {full['types']}; elementwise with kind cast converts"
+    if op == "reduce" and full["kind"] in ("max", "argmax") and operand not in rows.LOWEST:
+        return f"types of {full['kind']} are {', '.join(rows.LOWEST)}"
+    if op == "reduce" and full["kind"] == "variance" and full["along"] in dynamic:
+        return f"'{full['along']}', which a variance is of, is not open"
+    if op == "groupnorm" and dims["c"] % dims["groups"]:
+        return f"{dims['c']} channels are no multiple of {dims['groups']} groups"
+    if op == "transpose" and sorted(rows.order_of(full, dims)) != sorted(rows.letters_of(dims)):
+        return f"order '{full['order']}' has not each of {', '.join(rows.letters_of(dims))} once"
+    return ""
+
+
+def _verdicts_of(op, full, dims):
+    """What results are held against: `exact`: right ones are the same bits, of whole numbers; `whole`: inputs are whole
+    numbers, too; `tolerance`: how far right ones are apart at most, where the reference program is too slow."""
+    kind = full.get("kind")
+    if op == "attention":
+        return {"exact": False, "tolerance": ATTENTION_TOLERANCE[full["types"]]}
+    activations = {"gelu", "silu"} & set(contractions.steps_of(full.get("epilogue", "none")))
+    if activations:
+        # Sums of whole numbers are exact, and hardly beyond eight standard deviations, 2 for each product. Activations
+        # are off by four units of rounding of the last step each.
+        sums = dims["k"] if "k" in dims else dims["r"] * dims["s"] * dims["c"]
+        narrow, (operand, result) = full["epilogue"].endswith("narrow"), types_of(full)
+        unit = 1.0 if full["epilogue"].endswith("quantize") else 16 * math.sqrt(sums) * 2.0 ** -PRECISION[operand if narrow else result]
+        return {"exact": False, "whole": True, "tolerance": unit if unit == 1.0 else 4 * unit}
+    exact = op in ("gemm", "conv2d", "quantized", "transpose") or kind in ("sum", "max", "argmax", "add", "mul", "cast")
+    return {"exact": exact or kind in EXACT_FUNCTIONS}
+
+
+def _flops(op, dims):
+    """{"flops"} of a contraction, for artifacts that do not state theirs, as where sizes of images are open."""
+    if op not in ("gemm", "conv2d", "quantized"):
+        return {}
+    if op != "conv2d":
+        return {"flops": 2 * max(1, dims.get("batch", 0)) * dims["m"] * dims["n"] * dims["k"]}
+    places = [(dims[x] + 2 * dims["pad"] - dims[y]) // dims["stride"] + 1 for x, y in (("h", "r"), ("w", "s"))]
+    return {"flops": 2 * math.prod([dims[x] for x in "ncfrs"] + places)}
 
 
 def make_problem(entry):
@@ -454,27 +203,27 @@ def make_problem(entry):
     nothing = [k for k, v in dims.items() if v == 0 and sizes[k] != 0]
     if nothing:
         raise ProblemError(f"{op}: there is nothing to measure where '{nothing[0]}' is 0")
-    if op == "gemm" and (full["layout"] not in LAYOUTS or full["epilogue"] not in EPILOGUES):
-        raise ProblemError(f"gemm: layouts are {', '.join(LAYOUTS)}, epilogues {', '.join(EPILOGUES)}")
-    if op == "attention":
-        if full["mask"] not in MASKS or full["types"] not in ATTENTION_TOLERANCE:
-            raise ProblemError(f"attention: masks are {', '.join(MASKS)}, types {', '.join(ATTENTION_TOLERANCE)}")
-        if dims["kv_heads"] and dims["heads"] % dims["kv_heads"]:
-            raise ProblemError(f"attention: {dims['heads']} heads are no multiple of {dims['kv_heads']} of keys")
-    if op == "quantized":
-        if full["weights"] not in ("i4", "i8"):
-            raise ProblemError("quantized: weights are i4 or i8")
-        if not dims["group"] or dims["k"] % dims["group"] or dims["n"] % 2:
-            raise ProblemError("quantized: k is a multiple of group, n is even")
+    for choice, value in full.items():
+        known = CHOICES.get((op, choice))
+        if known and value not in known:
+            raise ProblemError(f"{op}: no {choice} '{value}'; there are {', '.join(known)}, or a program of your own ('mlir')")
+    for dtype in types_of(full):
+        if dtype not in values.SIZES:
+            raise ProblemError(f"{op}: no type '{dtype}'; there are {', '.join(values.SIZES)}")
     dynamic = [x for x in str(entry.get("dynamic", "")).split("+") if x]
-    open_dims = OPEN.get(op, sizes)
     for name in dynamic:
-        if name not in open_dims:
-            raise ProblemError(f"{op} has no dim '{name}' that a program can leave open")
-    shown = "x".join(str(v) + ("?" if k in dynamic else "") for k, v in dims.items() if v or k != "batch")
-    tags = [v for k, v in full.items() if v != choices[k] or k == "types"]
-    name = re.sub(r"\W", "_", "_".join([op, *tags, shown.replace("?", "d")]))
-    function = _Function(name)
+        if name not in OPEN.get(op, sizes) or name not in sizes:
+            raise ProblemError(
+                f"{op} has no dim '{name}' that a program can leave open; there are {', '.join(OPEN.get(op, sizes))}"
+            )
+    without = [k for k in dynamic if k in ("batch", "depth") and not dims[k]]
+    if without:
+        raise ProblemError(f"{op}: '{without[0]}' is open, but 0: say at which size it is measured")
+    why = (_refuse_contraction if op in ("gemm", "conv2d", "attention", "quantized") else _refuse_rows)(op, full, dims, dynamic)
+    if why:
+        raise ProblemError(f"{op}: {why}")
+    name = _name(op, full, dims, dynamic)
+    function = Function(name)
     text = _MAKE[op](function, full, {k: Open(v) if k in dynamic else v for k, v in dims.items()})
     return {
         "name": name,
@@ -484,10 +233,20 @@ def make_problem(entry):
         "dynamic": dynamic,
         "function": name,
         "mlir": text,
-        "inputs": ["".join(f"{int(d)}x" for d in x[0]) + x[1] for x in function.inputs],
-        "exact": op in EXACT,
-        **({"tolerance": ATTENTION_TOLERANCE[full["types"]]} if op == "attention" else {}),
+        "inputs": function.input_texts(),
+        **_verdicts_of(op, full, dims),
+        **_flops(op, dims),
     }
+
+
+def _name(op, full, dims, dynamic):
+    """Of an op, its choices that are not the default, and its sizes; those that it may be without stand with their names."""
+    sizes, choices = OPS[op]
+    named = [k for k in dims if k in NAMED.get(op, ())]
+    shown = "x".join(str(v) + ("?" if k in dynamic else "") for k, v in dims.items() if k not in named and (v or k != "batch"))
+    tags = [v for k, v in full.items() if v != choices[k] or k == "types"]
+    tags += [f"{k}{dims[k]}" + ("?" if k in dynamic else "") for k in named if dims[k] != sizes[k]]
+    return re.sub(r"\W", "_", "_".join([op, *tags, shown]).replace("?", "d"))
 
 
 def extract_function(text, name):
@@ -530,7 +289,7 @@ def expand(entry, folder="."):
         ]
     lists = [(k, v if isinstance(v, list) else [v]) for k, v in entry.items()]
     return [
-        make_problem(dict(zip([k for k, _ in lists], values))) for values in itertools.product(*[v for _, v in lists])
+        make_problem(dict(zip([k for k, _ in lists], chosen))) for chosen in itertools.product(*[v for _, v in lists])
     ]
 
 
@@ -539,7 +298,7 @@ def read_lines(folder):
     folder, found = pathlib.Path(folder), []
     for line in (folder / "problems.txt").read_text().splitlines():
         words = [word.partition("=") for word in shlex.split(line, comments=True)]
-        inputs = [value.split("=")[0] for key, _, value in words if key == "--input"]
+        inputs = [re.sub(r"=random:.*|(=int:-?\d+:-?\d+):.*", r"\1", value) for key, _, value in words if key == "--input"]
         for key, _, value in words:
             if key == "--function":
                 found.append(own_problem(folder / f"{folder.name}.mlir", value, inputs))

@@ -10,6 +10,7 @@ import array
 import math
 import os
 import random
+import re
 import struct
 import sys
 
@@ -32,8 +33,8 @@ _PARTS.update({"f8E4M3FN": (0x30, 0x3F), "f8E5M2": (0x38, 0x3F)})
 
 
 def parse_type(text):
-    """ "64x96xf32" -> ((64, 96), "f32")."""
-    *dims, dtype = text.split("x")
+    """ "64x96xf32" -> ((64, 96), "f32"); a range of values may stand behind it, as "8xi32=int:1:64"."""
+    *dims, dtype = text.partition("=")[0].split("x")
     if dtype not in SIZES:
         raise ValueError(f"inputs of {dtype} are not made yet; there are {', '.join(SIZES)}")
     return tuple(map(int, dims)), dtype
@@ -45,11 +46,24 @@ def _random_bytes(count, seed):
     return random.Random(seed).getrandbits(8 * count).to_bytes(count, "little")
 
 
+def _in_range(text, count, dtype, seed):
+    """Whole numbers of "int:LEAST:LARGEST"."""
+    match = re.fullmatch(r"int:(-?\d+):(-?\d+)", text)
+    if not match or int(match[1]) > int(match[2]) or dtype not in ("i64", "i32", "i16", "i8"):
+        raise ValueError(f"'={text}' of {dtype}: a range of inputs is int:LEAST:LARGEST, of i8 to i64")
+    least, source = int(match[1]), random.Random(seed)
+    span = int(match[2]) - least + 1
+    code = {"i64": "q", "i32": "i", "i16": "h", "i8": "b"}[dtype]
+    return array.array(code, [least + int(source.random() * span) for _ in range(count)]).tobytes()
+
+
 def make_input(text, seed, exact):
-    """Bytes of a tensor, row-major: whole numbers from -2 to 2, or anything between 0.5 and 2 with either sign.
-    Of i4, two of which share a byte, all numbers."""
+    """Bytes of a tensor, row-major: whole numbers from -2 to 2, or anything between 0.5 and 2 with either sign; of a range
+    what it says. Of i4, two of which share a byte, all numbers."""
     dims, dtype = parse_type(text)
     count, size = math.prod(dims), SIZES[dtype]
+    if "=" in text:
+        return _in_range(text.partition("=")[2], count, dtype, seed)
     if dtype == "i4":
         return _random_bytes((count + 1) // 2, seed)
     noise = _random_bytes(count, seed)

@@ -9,7 +9,9 @@ What needs ptxas and nvdisasm runs where they are, and in the coarser mode, from
 
 import json
 import math
+import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -617,6 +619,35 @@ class Facts(unittest.TestCase):
         self.assertEqual(chips.of_arch("sm_90a"), "h100")
         with self.assertRaises(chips.UnknownChip):
             chips.Chip("riva128")
+
+
+class OfPrograms(unittest.TestCase):
+    """tilewright-run --predict, which needs what need not be there: the command that sweeps, and Python for it."""
+
+    def ask(self, runner, **environment):
+        command = [str(runner), str(MICRO), "--device=ptxsim", "--predict=a6000", "--entry=copies", "--grid=64", "--block=256",
+                   *["--arg=65536xf32=undefined"] * 2]  # fmt: skip
+        return subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **environment})
+
+    def test_a_kernel(self):
+        done = self.ask(BUILD / "bin/tilewright-run")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, "^predicted: .* on NVIDIA RTX A6000")
+
+    def test_without_what_it_needs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            runner = shutil.copy(str(BUILD / "bin/tilewright-run"), folder)
+            shutil.copytree(str(BUILD / "lib"), f"{folder}/lib", symlinks=True, ignore=lambda _, names: [
+                name for name in names if not name.startswith("libtilewright.so")])  # fmt: skip
+            libraries = {"LD_LIBRARY_PATH": f"{folder}/lib"}
+            done = self.ask(runner, PATH="/nowhere", **libraries)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("needs Python 3.8 or newer and the command tilewright-sweep", done.stderr)
+            self.assertIn("neither is beside this program or in PATH", done.stderr)
+            (pathlib.Path(folder) / "tilewright-sweep").symlink_to(BUILD / "bin/tilewright-sweep")
+            done = self.ask(runner, PATH="/nowhere", **libraries)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("needs Python 3.8 or newer", done.stderr)
 
 
 class Candidates(unittest.TestCase):

@@ -27,6 +27,9 @@ struct CompileRequest {
 /// stderr as they come.
 std::string compileCached(const CompileRequest &request);
 
+/// Path of the tool of that name beside this program; empty: there is none.
+std::string toolBeside(const std::string &name);
+
 } // namespace tilewright::run
 
 #endif // TILEWRIGHT_RUN_COMPILE_H

@@ -10,6 +10,7 @@
 #include "npy.h"
 #include "origin.h"
 #include "print.h"
+#include "predict.h"
 #include "resources.h"
 #include "run.h"
 
@@ -213,6 +214,8 @@ int main(int argc, char **argv) {
     return exitCode;
   try {
     try {
+      if (!run.options.predict.empty())
+        return predict(run.options) ? 0 : 1;
       exitCode = runAll(run) ? 0 : 2;
     } catch (const std::exception &e) {
       std::fprintf(stderr, "tilewright-run: error: %s\n", e.what());

@@ -42,6 +42,11 @@ void addCall(CLI::App &app, Options &options) {
   app.add_flag("--resources", options.resources,
                "print what the program's kernels take of the device (registers, spills, "
                "shared memory), as its driver says; nothing runs");
+  app.add_option("--predict", options.predict,
+                 "print predicted times on a chip that is not here (a100, h100, ...), not measured "
+                 "ones; with --device=ptxsim, by the tilewright-sweep beside this program, which "
+                 "needs Python 3.8")
+      ->option_text("CHIP");
   app.add_option("--function", options.function,
                  "function to call (default: the only one, or main)");
   app.add_option("--input", options.inputs,
@@ -184,6 +189,16 @@ void checkTogether(const Options &options) {
        !options.expect.empty() || !options.outputs.empty()))
     throw CLI::ValidationError("--resources", "runs nothing: it goes without --input, --output, "
                                               "--check, --expect and --bench");
+  if (!options.predict.empty() && options.device != "ptxsim")
+    throw CLI::ValidationError("--predict", "counts what the simulator does: say --device=ptxsim, too");
+  if (!options.predict.empty() &&
+      (options.benchCount > 0 || options.resources || options.json || !options.inputs.empty() ||
+       !options.function.empty() || !options.check.empty() || !options.expect.empty() ||
+       !options.outputs.empty()))
+    throw CLI::ValidationError("--predict", "predicts all kernels of a program, whose artifact has "
+                                            "their sizes, and gives no results: it goes without "
+                                            "--function, --input, --output, --check, --expect, "
+                                            "--bench, --resources and --json");
   if (!options.check.empty() && !options.expect.empty())
     throw CLI::ValidationError("--check", "expected either --check or "
                                           "--expect");

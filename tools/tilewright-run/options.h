@@ -17,6 +17,7 @@ struct Options {
   std::string device = "auto";
   bool listDevices = false;
   bool resources = false; // ask what kernels take; nothing runs
+  std::string predict; // a chip: predict times there; nothing runs
   std::string function;
   std::vector<std::string> inputs;
   std::vector<std::string> outputs; // paths

@@ -113,9 +113,9 @@ def make_parser():
     )
     guess = subparsers.add_parser(
         "predict",
-        help="predicted times on a chip that is not here: of a PTX file, or of all candidates of a compiled plan",
+        help="predicted times on a chip that is not here: of a program, a PTX file, or all candidates of a compiled plan",
     )
-    guess.add_argument("what", help="a file of PTX, or the folder of a plan")
+    guess.add_argument("what", help="an artifact (.tw), .mlir, a file of PTX, or the folder of a plan")
     guess.add_argument("--chip", required=True, help="a key of chips.json, as a100 or h100; one that is not there is answered with all")
     guess.add_argument("--entry", help="of a file with several kernels")
     guess.add_argument("--grid", default="1", help="of a file: blocks, 32,32")
@@ -301,7 +301,15 @@ def predict_command(arguments):
     from tilewright_sweep import build, plan
     from tilewright_sweep.predict import artifact, chips, predict
 
-    if not pathlib.Path(arguments.what).is_dir():
+    what = pathlib.Path(arguments.what)
+    if what.suffix in (".tw", ".mlir"):
+        try:
+            for line in artifact.describe_program(what, chips.Chip(arguments.chip), arguments.form):
+                print(line, flush=True)
+        except artifact.NotPredictable as error:
+            raise ValueError(f"{what}: {error}") from None
+        return 0
+    if not what.is_dir():
         made = predict.of_ptx(
             chips.Chip(arguments.chip),
             arguments.what,

@@ -30,6 +30,10 @@ _OPERATIONS = {
 }  # fmt: skip
 
 
+#: Architectures with instructions of their own alone.
+_OWN = ("sm_90", "sm_100", "sm_120")
+
+
 def value_of(expression, chip, operands=()):
     """Of an expression of the manifest on a chip, with the dims of a dispatch's operands; None: it has others."""
     if isinstance(expression, int):
@@ -155,6 +159,27 @@ def predict_dispatch(path, dispatch, chip, folder, form="auto", variant=None, as
         chip, ptx, None, grid, variant["block"], arguments, tool("tilewright-run"), variant["shared"],
         cluster=variant.get("cluster", (1, 1, 1)), form=form, ask=ask,
     )  # fmt: skip
+
+
+def describe_program(path, chip, form="auto"):
+    """Lines for people: each dispatch of an artifact, or of a program that is compiled for the chip first, and all of them."""
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        if pathlib.Path(path).suffix == ".mlir":
+            compiled, arch = folder / "program.tw", chip.arch + ("a" if chip.arch in _OWN else "")
+            command = [compilers.find_compiler(), str(path), f"--target=cuda:{arch}", "-o", str(compiled)]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            if done.returncode:
+                raise ValueError(done.stderr.strip())
+            path = compiled
+        all_seconds, dispatches = 0, program_of(path)["dispatches"]
+        for dispatch in dispatches:
+            made = predict_dispatch(path, dispatch, chip, folder, form)
+            all_seconds += made.seconds
+            yield f"{dispatch['name']}:"
+            yield from (f"    {line}" for line in made.lines())
+        if len(dispatches) > 1:
+            yield f"predicted, all {len(dispatches)} kernels once: {all_seconds * 1e6:.1f} µs"
 
 
 def _predict(path, chip, folder, form):

@@ -2,12 +2,17 @@
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
  * NVML with one card, whose clock falls under load: each look finds it 15 MHz
- * slower. FAKE_NVML_POWER=no: the card does not say its power. */
+ * slower. FAKE_NVML_POWER=no: the card does not say its power. It is divided into
+ * two MIG slices, whose UUIDs are the fake driver's (fake_mig.c); they have no
+ * clocks of their own, and one process each. */
 
 #include <stdlib.h>
 #include <string.h>
 
 static int card;
+static int slices[2];
+
+static int is_slice(void *device) { return device == &slices[0] || device == &slices[1]; }
 static unsigned clock_mhz = 1410;
 
 const char *nvmlErrorString(int code) {
@@ -17,9 +22,21 @@ const char *nvmlErrorString(int code) {
 int nvmlInit_v2(void) { return 0; }
 
 int nvmlDeviceGetHandleByUUID(const char *uuid, void **device) {
-  if (strcmp(uuid, "GPU-00112233-4455-6677-8899-aabbccddeeff"))
+  if (!strcmp(uuid, "MIG-00112233-4455-6677-8899-aabbccddee00"))
+    *device = &slices[0];
+  else if (!strcmp(uuid, "MIG-00112233-4455-6677-8899-aabbccddee01"))
+    *device = &slices[1];
+  else if (strcmp(uuid, "GPU-00112233-4455-6677-8899-aabbccddeeff"))
     return 6;
-  *device = &card;
+  else
+    *device = &card;
+  return 0;
+}
+
+int nvmlDeviceGetDeviceHandleFromMigDeviceHandle(void *device, void **of) {
+  if (!is_slice(device))
+    return 2;
+  *of = &card;
   return 0;
 }
 
@@ -55,9 +72,9 @@ struct process {
 
 int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count,
                                             struct process *found) {
-  if (device != &card || *count < 2)
+  if ((device != &card && !is_slice(device)) || *count < 2)
     return 2;
-  *count = 2;
+  *count = is_slice(device) ? 1 : 2;
   found[0].pid = 10;
   found[1].pid = 11;
   return 0;

@@ -23,7 +23,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(ROOT / "python/src")]
 
-from tilewright_sweep import bundle, ceilings, journal, measure, problems, report, run, runtime, spread, surroundings, watch
+from tilewright_sweep import best, bundle, ceilings, journal, measure, problems, report, run, runtime, spread, surroundings, watch
 
 UUID = "00112233445566778899aabbccddeeff"
 
@@ -309,6 +309,71 @@ esac
         cpus = os.sched_getaffinity(0)
         self.assertEqual(seen["mhz"], [2000 + min(cpus), 2000 + max(cpus)])
         self.assertEqual(seen["governor"], "powersave")
+
+
+class Slices(unittest.TestCase):
+    """MIG slices of one card: each process sees one, as cuda:0, and they are told apart by their UUIDs alone."""
+
+    UUIDS = [UUID[:-2] + end for end in ("00", "01")]
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.work = pathlib.Path(folder.name)
+        for name in ("fake_mig", "fake_nvml"):
+            command = ["cc", "-shared", "-fPIC", "-o", str(cls.work / f"{name}.so"), str(HERE / f"{name}.c"), "-ldl"]
+            subprocess.run(command, check=True)
+        tool = [str(BUILD / "bin/tilewright-sweep")]
+        plan = ["transpose", "--rows=8", "--columns=8", "--target=cuda:sm_80", "--candidates=2", "-o", str(cls.work / "plan")]
+        subprocess.run(tool + plan, check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(tool + ["compile", str(cls.work / "plan")], check=True, stdout=subprocess.DEVNULL)
+
+    def run_on(self, number, *more):
+        environment = {
+            **os.environ,
+            "TILEWRIGHT_CUDA_LIBRARY": str(self.work / "fake_mig.so"),
+            "FAKE_MIG_DRIVER": str(BUILD / "lib/ptxsim/libcuda.so.1"),
+            "FAKE_MIG_SLICE": str(number),
+        }
+        command = [str(BUILD / "bin/tilewright-sweep"), "run", str(self.work / "plan.twb"), "--device=cuda:0", "--check-only", *more]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+    def test_records_and_database(self):
+        results = self.work / "both.jsonl"
+        for number in (0, 1, 0):
+            done = self.run_on(number, "-o", str(results))
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        records = journal.read_records(results)
+        # Each slice has measured each candidate, once.
+        found = sorted((r["candidate"], r["uuid"]) for r in records)
+        self.assertEqual(found, sorted({(r["candidate"], uuid) for r in records for uuid in self.UUIDS}))
+        self.assertEqual({r["device"] for r in records}, {"cuda:0"})
+        self.assertEqual(len({r["driver"] for r in records}), 1)
+        times = {"ratio": 1.5, "ratio_low": 1.4, "ratio_high": 1.6, "min_s": 1.0, "baseline_min_s": 1.5, "median_s": 1.0}
+        timed = [{**r, **times, "final": True} for r in records]
+        with self.assertRaisesRegex(best.MixError, f"of 2 devices: .*{self.UUIDS[0]}.*{self.UUIDS[1]}.*--device, or say --mix"):
+            best.best_records(timed)
+        one = best.best_records([r for r in timed if r["uuid"] == self.UUIDS[1]])
+        self.assertEqual([r["uuid"] for r in one], self.UUIDS[1:])
+
+    def test_lock(self):
+        lock = watch.DeviceLock("cuda:0", self.UUIDS[0])
+        self.addCleanup(lock.close)
+        done = self.run_on(0, "-o", str(self.work / "locked.jsonl"))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("is being measured by another task", done.stderr)
+        done = self.run_on(1, "-o", str(self.work / "free.jsonl"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_surroundings(self):
+        """Processes are the slice's, clocks the card's."""
+        with mock.patch.dict(os.environ, {"TILEWRIGHT_NVML": str(self.work / "fake_nvml.so")}):
+            for uuid, processes in ((self.UUIDS[0], 1), (self.UUIDS[1], 1), (UUID, 2)):
+                seen = surroundings.Surroundings("cuda:0", uuid).now()
+                self.assertEqual((seen["processes_on_device"], seen["memory_mhz"], seen["watts"]), (processes, 1215, 251.5))
+            unknown = surroundings.Surroundings("cuda:0", UUID[:-2] + "02").unknown["mhz"]
+            self.assertIn("nvmlDeviceGetHandleByUUID: Not Found", unknown)
 
 
 class Libraries(unittest.TestCase):

@@ -7,7 +7,8 @@
     record["surroundings"] = seen.summary()
 
 A GPU with a UUID is asked by NVML (libnvidia-ml.so.1, or what TILEWRIGHT_NVML names), else by nvidia-smi; a CPU by its
-cpufreq. What nobody says is None, and `unknown` has the reason.
+cpufreq. A MIG slice has processes of its own, and the clocks, power and heat of its card. What nobody says is None, and
+`unknown` has the reason.
 """
 
 import ctypes
@@ -50,9 +51,9 @@ def reasons(mask):
 
 
 class Nvml:
-    """A device of NVIDIA's management library."""
+    """A device of NVIDIA's management library: a card, or a MIG slice (`part`) of one."""
 
-    def __init__(self, card):
+    def __init__(self, uuid):
         name = os.environ.get("TILEWRIGHT_NVML", "libnvidia-ml.so.1")
         try:
             self.c = ctypes.CDLL(name)
@@ -61,7 +62,16 @@ class Nvml:
         self.c.nvmlErrorString.restype = ctypes.c_char_p
         self._do("nvmlInit_v2")
         self.card = ctypes.c_void_p()
-        self._do("nvmlDeviceGetHandleByUUID", card.encode(), ctypes.byref(self.card))
+        try:
+            self._do("nvmlDeviceGetHandleByUUID", name_of("GPU", uuid).encode(), ctypes.byref(self.card))
+            self.part = self.card
+        except Unknown as error:
+            self.part = ctypes.c_void_p()
+            try:
+                self._do("nvmlDeviceGetHandleByUUID", name_of("MIG", uuid).encode(), ctypes.byref(self.part))
+            except Unknown:
+                raise error from None
+            self._do("nvmlDeviceGetDeviceHandleFromMigDeviceHandle", self.part, ctypes.byref(self.card))
 
     def _do(self, name, *arguments):
         try:
@@ -79,7 +89,7 @@ class Nvml:
     def _processes(self):
         count = ctypes.c_uint(256)
         found = (_Process * count.value)()
-        self._do("nvmlDeviceGetComputeRunningProcesses_v3", self.card, ctypes.byref(count), found)
+        self._do("nvmlDeviceGetComputeRunningProcesses_v3", self.part, ctypes.byref(count), found)
         return count.value
 
     def look(self):
@@ -106,8 +116,8 @@ class Smi:
         "throttle": "clocks_throttle_reasons.active",
     }
 
-    def __init__(self, card):
-        self.card = card
+    def __init__(self, uuid):
+        self.card = name_of("GPU", uuid)
         self._ask("--query-gpu=uuid")
 
     def _ask(self, query):
@@ -175,9 +185,9 @@ class Processors:
         }
 
 
-def card_of(uuid):
-    """32 digits as NVIDIA writes them."""
-    return "GPU-" + "-".join([uuid[:8], uuid[8:12], uuid[12:16], uuid[16:20], uuid[20:]])
+def name_of(kind, uuid):
+    """32 digits as NVIDIA writes them, of a "GPU" or "MIG" slice."""
+    return f"{kind}-" + "-".join([uuid[:8], uuid[8:12], uuid[12:16], uuid[16:20], uuid[20:]])
 
 
 class Surroundings:
@@ -190,7 +200,7 @@ class Surroundings:
         why = "the driver does not say which device it is"
         for kind in (Nvml, Smi) if len(uuid) == 32 else ():
             try:
-                self.source = kind(card_of(uuid))
+                self.source = kind(uuid)
                 return
             except Unknown as error:
                 why = str(error) if kind is Nvml else f"{why}; {error}"

@@ -45,6 +45,44 @@ def counted(path):
     return collections.Counter(r["verdict"] for r in journal.read_records(path))
 
 
+#: So often a tuned program may be measured again that seems slower than the default: machines do other things.
+REPEATS = 5
+
+
+def slower_every_time(measure, work):
+    """{problem: ratios} of the tuned programs that were slower than the default, beyond the spread of alternating pairs in
+    three processes, in each of REPEATS runs. `measure(results, name)` measures a problem, "": all, into a new journal."""
+    ratios, names = {}, [""]
+    for repeat in range(REPEATS):
+        slower = []
+        for number, name in enumerate(names):
+            results = work / f"held-{repeat}-{number}.jsonl"
+            measure(results, name)
+            tuned = {r["problem"]["name"]: r for r in journal.read_records(results) if r["config"] == "tuned"}
+            # Another problem's name may begin with this one's.
+            for other, record in tuned.items():
+                if not repeat or other == name:
+                    ratios.setdefault(other, []).append(record["ratio"])
+                    slower += [other] * (best.standing(record) == "slower")
+        names = slower
+    return {name: ratios[name] for name in names}
+
+
+def hold(case, work, plan, database, device):
+    """A database against the defaults, on a device: each problem is right, and none is slower."""
+    sweep("confirm", plan, f"--tuning={database}", "-o", work / "confirm")
+    sweep("compile", work / "confirm")
+
+    def measure(results, name):
+        sweep("run", work / "confirm.twb", f"--device={device}", "--no-cold", f"--match={name}", "-o", results)
+
+    case.assertEqual(slower_every_time(measure, work), {}, "the tuned programs are slower than the defaults")
+    records = journal.read_records(work / "held-0-0.jsonl")
+    case.assertEqual({r["verdict"] for r in records}, {"ok"})
+    planned = {p["name"] for p in json.loads((plan / "plan.json").read_text())["problems"]}
+    case.assertEqual({r["problem"]["name"] for r in records if r["config"] == "tuned"}, planned)
+
+
 class OnCpu(unittest.TestCase):
     """A small suite on this machine's processor, from the plan to a database that is held against the defaults."""
 
@@ -82,20 +120,27 @@ class OnCpu(unittest.TestCase):
                 self.assertTrue(record[member] is not None, member)
 
     def test_database_is_held_against_the_defaults(self):
-        """What is slower is printed: times are the machine's, which may do other things."""
-        database, confirm = self.work / "tuning.json", self.work / "confirm"
-        sweep("best", self.results, "-o", database)
-        sweep("confirm", self.work / "plan", f"--tuning={database}", "-o", confirm)
-        sweep("compile", confirm)
-        sweep("run", f"{confirm}.twb", "--device=cpu", "--no-cold")
-        records = journal.read_records(f"{confirm}.jsonl")
-        tuned = {r["problem"]["name"]: r for r in records if r["config"] == "tuned"}
-        self.assertEqual({r["verdict"] for r in records}, {"ok"})
-        self.assertEqual(set(tuned), {r["problem"]["name"] for r in self.records()})
-        for name, record in tuned.items():
-            self.assertIn(best.standing(record), ("faster", "equal", "slower"))
-            if best.standing(record) == "slower":
-                print(f"{name}: the tuned program takes {1 / record['ratio']:.2f} times as long", file=sys.stderr)
+        sweep("best", self.results, "-o", self.work / "tuning.json")
+        hold(self, self.work, self.work / "plan", self.work / "tuning.json", "cpu")
+
+    def test_a_database_that_is_slower_does_not_hold(self):
+        """The default takes 0.8 of what the tuned one takes; and half of it, in the first of all processes."""
+        opened = self.some("softmax_f32_128x256")
+        default, tuned = opened.plan["candidates"]
+        tuned["config"] = "tuned"
+        folder = self.work / "slower"
+        folder.mkdir()
+        for lucky, fast, what in (("none", default["id"], ["softmax_f32_128x256"]), (default["id"], "none", [])):
+            fake = [sys.executable, str(HERE / "lucky_measure.py"), lucky, fast, str(folder / "first")]
+
+            def measure(results, name, fake=fake):
+                self.assertEqual(run.run_bundle(opened, "cpu", results, match=name, command=fake, cold=False), 0)
+
+            found = slower_every_time(measure, folder)
+            self.assertEqual(list(found), what)
+            self.assertTrue(all(len(ratios) == REPEATS for ratios in found.values()))
+            for path in folder.iterdir():
+                path.unlink()
 
     def test_compiler_takes_the_record(self):
         record = max((r for r in self.records() if r["kernel"]), key=lambda r: r["candidate"])
@@ -342,6 +387,16 @@ class OnVulkan(unittest.TestCase):
             self.assertEqual(verdicts.pop("ok"), 2)
             self.assertEqual(set(verdicts), {"not for this device"})
             sweep("best", work / "plan.jsonl", "-o", work / "tuning.json")
+
+    def test_database_is_held_against_the_defaults(self):
+        with tempfile.TemporaryDirectory() as folder:
+            work = pathlib.Path(folder)
+            made = sweep("gemm", "--m=64", "--n=64", "--k=96", "--types=f32", "--target=vulkan", "--candidates=4", "-o", work / "plan")
+            self.assertIn("1 problems", made)
+            sweep("compile", work / "plan")
+            sweep("run", work / "plan.twb", "--device=vulkan", "--no-cold")
+            sweep("best", work / "plan.jsonl", "-o", work / "tuning.json")
+            hold(self, work, work / "plan", work / "tuning.json", "vulkan")
 
 
 class Nothing(unittest.TestCase):

@@ -23,7 +23,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(ROOT / "python/src")]
 
-from tilewright_sweep import best, bundle, ceilings, journal, measure, problems, report, run, runtime, spread, surroundings, watch
+from tilewright_sweep import best, bundle, ceilings, journal, measure, pictures, problems, report, run, runtime, spread, surroundings, watch
 
 UUID = "00112233445566778899aabbccddeeff"
 
@@ -486,6 +486,32 @@ class Page(unittest.TestCase):
     def test_why_the_default_stands(self):
         page = self.page(self.record("default"), self.record("b", ratio=5.0, ratio_low=2.0, ratio_high=9.0, min_s=1.8e-3))
         self.assertIn("nearest: 5.00×, half of the pairs 2.00 to 9.00; by the fastest calls 0.50×", page)
+
+    def test_pictures(self):
+        """Each that there is something to show of, beside the page; the plane of predicted times is on the page, too."""
+        guess = {"chip": "a100", "seconds": 2e-3, "resource": "memory", "registers": 32, "spills": 0}
+        now = [self.record("default", predicted=guess), self.record("block = [8, 16, 8]", predicted={**guess, "seconds": 5e-4})]
+        before = [{**r, "median_s": 0.5e-3} for r in now]
+        line = {"problem": {"function": "f"}, "median_s": 1e-3, "peers": {"cublas": {"median_s": 2e-3, "ratio": 2.0}}}
+        page = report.page(now, [line], before)
+        self.assertIn('aria-label="predicted beside measured times"', page)
+        self.assertIn("predicted for a100, not measured", page)
+        # Two points of the plane, with what they are.
+        self.assertEqual(len(re.findall("<circle [^>]*><title>gemm_1: measured 1 ms, predicted ", page)), 2)
+        self.assertIn("1 regression.", page)
+        try:
+            import matplotlib  # noqa: F401
+        except ImportError:
+            self.skipTest("no matplotlib")
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            written = pictures.draw(report.by_problem(now), folder, [line], report.by_problem(before))
+            self.assertEqual(written, ["tuned.png", "roofline.png", "peers.png", "predicted.png", "history.png"])
+            for name in written:
+                self.assertEqual((folder / name).read_bytes()[:8], b"\x89PNG\r\n\x1a\n")
+        with tempfile.TemporaryDirectory() as folder:
+            alone = {k: v for k, v in now[0].items() if k not in ("ceilings", "roofline", "predicted")}
+            self.assertEqual(pictures.draw(report.by_problem([alone]), pathlib.Path(folder)), ["tuned.png"])
 
     def test_earlier_records(self):
         """Without what records have had since."""

@@ -21,7 +21,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(ROOT / "python/src")]
 
-from tilewright_sweep import report
+from tilewright_sweep import predictions, report
 from tilewright_sweep.predict import (
     artifact, blocks, bound, chips, counts, machine, operations, order, predict, ptx, rings, roles, sass, score,
 )  # fmt: skip
@@ -678,7 +678,7 @@ class Candidates(unittest.TestCase):
                 self.assertNotIn("median_s", record)
                 # As if it had been measured, and had taken twice as long.
                 record["median_s"] = 2 * said["seconds"]
-            page = report.predicted_table({"one": records})
+            page = predictions.section({"one": records}, report.table, report.seconds)
             self.assertIn("off by 100%", page)
 
     def test_candidates_with_tensor_maps(self):

@@ -3,7 +3,8 @@
 """Results to a page: one HTML file that needs nothing else, and pictures where matplotlib is installed.
 
     index.html      what was measured where; tuned beside default; how the configs compare; peers; earlier results
-    tuned.png       the same bars
+    tuned.png       the same bars; and, where there is something to show, the same as on the page:
+    roofline.png, peers.png, predicted.png, history.png
     space-NAME.png  heat map of the configs of the problems with the most candidates
 
 It is for somebody who did not run the sweep: every figure stands with its unit and with what it is compared with.
@@ -14,7 +15,7 @@ import math
 import pathlib
 import re
 
-from tilewright_sweep import best, journal, rooflines
+from tilewright_sweep import best, journal, predictions, rooflines
 from tilewright_sweep.contest import late_note
 
 #: Heat maps of so many problems, those with the most candidates.
@@ -343,8 +344,13 @@ def maps(problems):
     return "\n".join(parts)
 
 
+def peers_of(lines):
+    """[(line, name of the peer, what the line says of it)] of lines that perf/bench/run.py wrote: others on the same
+    inputs, by turns."""
+    return [(line, name, peer) for line in lines for name, peer in sorted(line.get("peers", {}).items()) if "ratio" in peer]
+
+
 def peers_table(lines):
-    """Of lines that perf/bench/run.py wrote: others on the same inputs, by turns."""
     rows = [
         [
             f"<code>{escape(line['problem']['function'])}</code>",
@@ -354,55 +360,15 @@ def peers_table(lines):
             f'#<span class="{"faster" if peer["ratio"] >= 1 else "slower"}">{peer["ratio"]:.2f}×</span>',
             bar(min(peer["ratio"], 2) / 2, "tuned"),
         ]
-        for line in lines
-        for name, peer in sorted(line.get("peers", {}).items())
-        if "ratio" in peer
+        for line, name, peer in peers_of(lines)
     ]
     return table(["problem", "#ours", "peer", "#peer's", "#ours is faster by", ""], rows) if rows else ""
 
 
-def predicted_table(problems):
-    """Predicted beside measured, of candidates that have both; None where there are none."""
-    from tilewright_sweep.predict import score
-
-    rows, count, ratios = [], 0, []
-    for name, of in problems.items():
-        both = [r for r in of if "median_s" in r and r.get("predicted", {}).get("seconds")]
-        if not both:
-            continue
-        pairs = [(r["median_s"], r["predicted"]["seconds"]) for r in both]
-        tau, best_of = score.tau_b(pairs), min(r["median_s"] for r in both)
-        chosen = min(both, key=lambda r: r["predicted"]["seconds"])
-        of_problem = [predicted / measured for measured, predicted in pairs]
-        ratios += of_problem
-        count += len(both)
-        rows.append(
-            [
-                f"<code>{escape(name)}</code>",
-                f"#{len(both)}",
-                "#" + ("–" if tau is None else f"{tau:.2f}"),
-                f"#{score.geometric_error(of_problem):.0%}",
-                f"#{seconds(best_of)}",
-                f"#{seconds(chosen['median_s'])}",
-                f"#{seconds(chosen['predicted']['seconds'])}",
-                escape(chosen["predicted"]["resource"]),
-            ]
-        )
-    if not rows:
-        return None
-    chips = ", ".join(sorted({r["predicted"]["chip"] for of in problems.values() for r in of if "predicted" in r}))
-    text = (
-        f"<p>{count} candidates have a measured time and one that was predicted for {escape(chips)} without a GPU; in the "
-        f"geometric mean the prediction is off by {score.geometric_error(ratios):.0%}. τ-b says how well the predicted order "
-        "is the measured one: 1 is the same, 0 has nothing to do with it; times within 8 % count as equal.</p>"
-    )
-    head = ["problem", "#candidates", "#τ-b", "#error", "#measured:<br>the best", "#measured:<br>the one predicted best"]
-    return text + table([*head, "#predicted<br>of that one", "predicted bound"], rows)
-
-
-def history(problems, before):
-    """What the same problems took in earlier results; worse beyond both spreads is marked."""
-    rows, worse = [], 0
+def since(problems, before):
+    """[(name, record now, record then, time now / then, "slower", "faster" or "quiet")] of the problems of both; what is
+    worse or better beyond both spreads is not quiet."""
+    rows = []
     for name, of in problems.items():
         now, then = winner(of), winner(before.get(name, []))
         if not now or not then:
@@ -414,7 +380,14 @@ def history(problems, before):
             if change > max(REGRESSION, 1 + beyond)
             else "faster" if change < min(1 / REGRESSION, 1 - beyond) else "quiet"
         )
-        worse += mark == "slower"
+        rows.append((name, now, then, change, mark))
+    return rows
+
+
+def history(problems, before):
+    """What the same problems took in earlier results, and how many are slower."""
+    rows, changed = [], since(problems, before)
+    for name, now, then, change, mark in changed:
         rows.append(
             [
                 f"<code>{escape(name)}</code>",
@@ -425,7 +398,7 @@ def history(problems, before):
                 "another config" if now["config"] != then["config"] else "",
             ]
         )
-    return table(["problem", "#before", "#now", "#time", "", ""], rows), worse
+    return table(["problem", "#before", "#now", "#time", "", ""], rows), sum(mark == "slower" for *_, mark in changed)
 
 
 def page(records, bench, before):
@@ -464,7 +437,7 @@ def page(records, bench, before):
             shown,
         ]
     parts.append(rooflines.section(problems, winner, records, table, seconds, bar))
-    guessed = predicted_table(problems)
+    guessed = predictions.section(problems, table, seconds)
     if guessed:
         parts += ["<h2>Predicted beside measured</h2>", guessed]
     compared = peers_table(bench)
@@ -491,11 +464,12 @@ def write_report(paths, folder, before=()):
     records = [r for r in lines if "candidate" in r]
     if not records:
         raise ValueError(f"no results of a sweep in {', '.join(map(str, paths))}")
+    bench = [r for r in lines if "peers" in r]
     earlier = [r for r in journal.read_results(before) if "candidate" in r] if before else None
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "index.html").write_text(page(records, [r for r in lines if "peers" in r], earlier), encoding="utf-8")
-    written = pictures.draw(by_problem(records), folder)
+    (folder / "index.html").write_text(page(records, bench, earlier), encoding="utf-8")
+    written = pictures.draw(by_problem(records), folder, bench, by_problem(earlier) if earlier else {})
     print(
         f"{folder}/index.html"
         + (f", {len(written)} pictures" if written else "; no pictures, matplotlib is not installed")

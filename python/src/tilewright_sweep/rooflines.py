@@ -85,18 +85,29 @@ class _Plane:
         return parts
 
 
+def rows_of(problems, winner):
+    """[(name, record)] of the tuned configs that stand beside ceilings."""
+    return [(name, r) for name, r in ((name, winner(of)) for name, of in problems.items()) if r and r.get("roofline")]
+
+
+def roofs_of(shown):
+    """{(the most operations a second, bytes a second, dashes of the line)} of records."""
+    roofs = set()
+    for r in shown:
+        most = r["ceilings"]
+        near = max((rate for _, rate in most["bytes_per_s"]), default=None)
+        roofs |= {(r["roofline"]["flops_per_s"], steep, dashes)
+                  for steep, dashes in ((most["memory_bytes_per_s"], ""), (near, "5 4")) if steep}  # fmt: skip
+    return roofs
+
+
 def picture(rows):
     """The plane with the roofs of the rows' types and a numbered point for each; "" where there is none to show."""
     shown = [(number, r) for number, (_, r) in enumerate(rows, 1) if r["roofline"]["intensity"] and r["roofline"]["flops_per_s"]]
     if not shown:
         return ""
     points = [(r["roofline"]["intensity"], r["flops_per_s"]) for _, r in shown]
-    roofs = set()
-    for _, r in shown:
-        most = r["ceilings"]
-        near = max((rate for _, rate in most["bytes_per_s"]), default=None)
-        roofs |= {(r["roofline"]["flops_per_s"], steep, dashes)
-                  for steep, dashes in ((most["memory_bytes_per_s"], ""), (near, "5 4")) if steep}  # fmt: skip
+    roofs = roofs_of([r for _, r in shown])
     if not roofs:
         return ""
     plane = _Plane(points, sorted(roofs))
@@ -112,8 +123,7 @@ def picture(rows):
 
 def section(problems, winner, records, table, seconds, bar):
     """HTML; "" where no record has ceilings."""
-    rows = [(name, winner(of)) for name, of in problems.items()]
-    rows = [(name, r) for name, r in rows if r and r.get("roofline")]
+    rows = rows_of(problems, winner)
     if not rows:
         return ""
     lines = []

@@ -23,7 +23,7 @@ sys.path[:0] = [str(ROOT / "python/src")]
 
 from tilewright_sweep import predictions, report
 from tilewright_sweep.predict import (
-    artifact, blocks, bound, chips, counts, machine, operations, order, predict, ptx, rings, roles, sass, score,
+    artifact, blocks, bound, chips, counts, machine, operations, order, predict, ptx, rings, roles, sass, schedule, score,
 )  # fmt: skip
 
 MICRO = HERE / "predict/micro.ptx"
@@ -582,6 +582,89 @@ class FromPtx(unittest.TestCase):
             kernel = ptx.read(path, "k")
         self.assertEqual([block[0].opcode for block in kernel.code], ["SYNCS", "SYNCS", "EXIT"])
         self.assertEqual(kernel.successors, [{0, 1}, {1, 2}, set()])
+
+
+class Alone:
+    """A launch of a kernel from PTX whose every block runs once, and a chip with latencies that are easy to add."""
+
+    chip = chips.Chip("a6000")
+
+    def __init__(self, kernel, runs):
+        self.kernel, self.runs = kernel, runs
+
+    def dependence_cycles(self, item):
+        return {"LDS": 23, "MUFU": 20}.get(item.root, 4)
+
+    result_cycles = dependence_cycles
+
+
+class Schedules(unittest.TestCase):
+    """List schedules of blocks of PTX, and what a warp alone takes for them."""
+
+    def kernel(self, body):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "k.ptx"
+            path.write_text(f".visible .entry k() {{\n{body}  ret;\n}}\n")
+            return ptx.read(path, "k")
+
+    def scheduled(self, body, runs=None):
+        kernel = self.kernel(body)
+        return schedule.Schedule(Alone(kernel, runs or [1.0] * len(kernel.code)))
+
+    def test_the_longest_path_goes_first(self):
+        made = self.scheduled("add.f32 %f1, %f8, %f9;\nld.shared.f32 %f2, [%r1];\nadd.f32 %f3, %f2, %f2;\n")
+        (items, cycles), = made.phases(0)
+        self.assertEqual([i.opcode for i in items], ["LDS", "FADD", "FADD", "EXIT"])
+        # The load at 0, its sum at 23, the end behind it.
+        self.assertEqual(cycles, 25)
+
+    def test_loads_stay_behind_stores(self):
+        body = "add.f32 %f1, %f8, %f9;\nst.shared.f32 [%r1], %f1;\nld.shared.f32 %f2, [%r2];\nld.global.f32 %f3, [%rd1];\n"
+        (items, _), = self.scheduled(body).phases(0)
+        self.assertEqual([i.opcode for i in items], ["FADD", "LDG.E", "STS", "LDS", "EXIT"])
+
+    def test_a_register_that_is_used_again(self):
+        """What reads the old value stays in front of what writes the new one."""
+        body = "ex2.approx.f32 %f1, %f9;\nadd.f32 %f2, %f1, %f1;\nld.shared.f32 %f1, [%r1];\nadd.f32 %f3, %f1, %f1;\n"
+        (items, cycles), = self.scheduled(body).phases(0)
+        self.assertEqual([i.opcode for i in items], ["MUFU", "FADD", "LDS", "FADD", "EXIT"])
+        self.assertEqual(cycles, 20 + 1 + 23 + 2)
+
+    def test_a_block_waits_for_what_the_one_before_loads(self):
+        made = self.scheduled("ld.shared.f32 %f1, [%r1];\n@%p1 bra over;\nadd.f32 %f2, %f1, %f1;\nover:\n")
+        first, second = (sum(cycles for _, cycles in made.phases(index)) for index in (0, 1))
+        self.assertEqual(first, 1 + chips.Chip("a6000").cycles_branch)
+        self.assertEqual(second, 23 - first + 1)
+
+    def test_a_loop_waits_for_itself(self):
+        """A sum that goes round: four cycles a turn, and the branch waits for its predicate."""
+        chip = chips.Chip("a6000")
+        made = self.scheduled("again:\nadd.f32 %f1, %f1, %f2;\nsetp.ne.s32 %p1, %r1, %r2;\n@%p1 bra again;\n", [8.0, 1.0])
+        (items, cycles), = made.phases(0)
+        self.assertEqual([i.opcode for i in items], ["ISETP", "FADD", "BRA"])
+        self.assertEqual(cycles, chip.cycles_predicate + chip.cycles_branch)
+
+    def test_barriers_cut(self):
+        made = self.scheduled("ld.shared.f32 %f1, [%r1];\nbar.sync 0;\nadd.f32 %f2, %f1, %f1;\n")
+        self.assertEqual([[i.opcode for i in items] for items, _ in made.phases(0)], [["LDS", "BAR.SYNC"], ["FADD", "EXIT"]])
+
+    def test_divisions_are_chains(self):
+        (items, cycles), = self.scheduled("rem.u32 %r1, %r2, %r3;\n").phases(0)
+        self.assertEqual([i.root for i in items[:4]], ["I2F", "MUFU", "IADD3", "F2I"])
+        self.assertEqual(len(items), 16)
+        self.assertGreater(cycles, 14 * 4)
+
+    def test_loops_are_unrolled_for_their_loads(self):
+        """Two words a turn, eight bytes on: two turns are one, with a load of four words; what is added up goes through."""
+        body = ("again:\nld.shared.f32 %f1, [%r1];\nld.shared.f32 %f2, [%r1+4];\nld.shared.f32 %f4, [%r2];\n"
+                "fma.rn.f32 %f3, %f1, %f2, %f3;\nadd.s32 %r1, %r1, 8;\nadd.s32 %r2, %r2, 512;\n"
+                "setp.ne.s32 %p1, %r2, 2048;\n@%p1 bra again;\n")  # fmt: skip
+        code = self.kernel(body).code[0]
+        self.assertEqual([i.opcode for i in code], ["LDS.128", "LDS", "FFMA", "LDS", "FFMA", "IADD3", "IADD3", "ISETP", "BRA"])
+        self.assertEqual([i.writes for i in code if i.opcode == "FFMA"], [["%f3"]] * 2)
+        # Not where the number of turns is only known when it runs.
+        code = self.kernel(body.replace("%r2, 2048", "%r2, %r3")).code[0]
+        self.assertEqual([i.opcode for i in code].count("LDS"), 3)
 
 
 class Scores(unittest.TestCase):

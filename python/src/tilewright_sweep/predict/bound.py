@@ -28,7 +28,7 @@ L2 as far as that has room for all that the wave touches.
 import re
 
 from tilewright_sweep.predict import blocks as execution
-from tilewright_sweep.predict import roles
+from tilewright_sweep.predict import roles, schedule
 from tilewright_sweep.predict.counts import grow
 
 #: A resource that is busy for so much of the time decides, though it has to be waited for now and then.
@@ -212,41 +212,6 @@ class Launch:
             return self.chip.cycles_shared
         return self.memory_cost(item)[1] if item.root in MEETING else self.chip.cycles_other
 
-    def dataflow_phases(self, block, repeats=6):
-        """The same of PTX, whose scheduling is taken to be ideal (predict.ptx)."""
-        now, ready, groups, begun, products = 0.0, {}, [], 0.0, roles.Products()
-        bounds = [0] + [i + 1 for i, item in enumerate(block) if item.root == "BAR"] + [len(block)]
-        spent = [0.0] * (len(bounds) - 1)
-        for repeat in range(repeats):
-            for phase in range(len(spent)):
-                start, items = now, block[bounds[phase] : bounds[phase + 1]]
-                now += len(items)
-                for item in items:
-                    at = max([start] + [ready.get(name, 0.0) for name in item.reads])
-                    if item.root == "LDGSTS":
-                        begun = max(begun, at + self.result_cycles(item))
-                    elif item.root == "LDGDEPBAR":
-                        groups, begun = [*groups, begun], 0.0
-                    elif item.root == "DEPBAR":
-                        left = int(item.operands[1]) if item.operands else 0
-                        at = max([at] + groups[: len(groups) - left if left else None])
-                    elif item.root == "BAR":
-                        at = max(at, now) + self.chip.cycles_barrier
-                    elif item.root in roles.GROUP_PRODUCTS:
-                        products.take(item, at, self.product_cycles(item), self.chip.cycles_matrix)
-                    elif item.opcode == "WARPGROUP.COMMIT":
-                        products.commit(self.chip.cycles_matrix)
-                    elif item.opcode.startswith("WARPGROUP.DEPBAR"):
-                        at = products.wait(item, at)
-                    elif item.root == "SYNCS":
-                        at += self.chip.cycles_shared
-                    for name in item.writes:
-                        ready[name] = at + self.dependence_cycles(item)
-                    now = max(now, at)
-                if repeat >= repeats // 2:
-                    spent[phase] += (now - start) / (repeats - repeats // 2)
-        return [(block[bounds[i] : bounds[i + 1]], spent[i]) for i in range(len(spent))]
-
     def dependence_cycles(self, item):
         """Until an instruction can be issued that reads a result."""
         if item.root in MEETING or item.root in XU:
@@ -256,8 +221,6 @@ class Launch:
     def phases(self, block, repeats=6):
         """[(instructions, cycles that one warp alone takes for them)] of a basic block that runs again and again, cut at
         barriers. The last half of `repeats` runs is averaged."""
-        if block and hasattr(block[0], "reads"):
-            return self.dataflow_phases(block, repeats)
         bounds = [0] + [i + 1 for i, item in enumerate(block) if item.root == "BAR"] + [len(block)]
         spent = [0.0] * (len(bounds) - 1)
         now, free, groups, begun, products = 0.0, [0.0] * 6, [], 0.0, roles.Products()
@@ -313,11 +276,12 @@ class Launch:
         ways = self._ways()
         latencies, average = [0.0] * len(ways), 0.0
         loops = {}
+        scheduled = None if is_sass(self.kernel) else schedule.Schedule(self)
         for index, (block, runs) in enumerate(zip(self.kernel.code, self.runs)):
             if runs <= 0:
                 continue
             runs /= self.counts.blocks
-            for instructions, alone in self.phases(block):
+            for instructions, alone in scheduled.phases(index) if scheduled else self.phases(block):
                 demand = self.demands(instructions)
                 for name, cycles in demand.items():
                     total[name] = total.get(name, 0.0) + cycles * runs

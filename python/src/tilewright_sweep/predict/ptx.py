@@ -3,9 +3,9 @@
 """Kernels as PTX has them, where ptxas or nvdisasm is missing: the coarser mode.
 
 Each PTX instruction stands for the SASS that it usually becomes: moves, parameters and conversions of addresses for
-nothing, additions of 64 bits for two, four loads of neighbouring words of shared memory for one of sixteen bytes. Registers
-of a thread are the most 32-bit values that are alive at once. Scheduling is taken to be ideal: between two barriers a warp
-needs its instructions' slots, or the longest path of their latencies, whichever is more. Read ports are not counted.
+nothing, additions of 64 bits for two, divisions of integers for a chain of fifteen, four loads of neighbouring words of
+shared memory for one of sixteen bytes, for which short loops are unrolled. Registers of a thread are the most 32-bit values
+that are alive at once. When instructions are issued is in schedule.py. Read ports are not counted.
 """
 
 import re
@@ -22,17 +22,21 @@ _INTEGER = {
 _FLOAT = {"add": "FADD", "sub": "FADD", "mul": "FMUL", "fma": "FFMA", "mad": "FFMA", "min": "FMNMX", "max": "FMNMX",
           "neg": "FMUL", "abs": "FMUL", "setp": "FSETP", "selp": "FSEL"}  # fmt: skip
 _SPECIAL = {"ex2", "lg2", "rcp", "rsqrt", "sqrt", "sin", "cos", "tanh", "div"}
+#: What ptxas makes of a division of integers of 32 bits, each of the step before: reciprocal, two corrections, product.
+_DIVISION = ["I2F", "MUFU", "IADD3", "F2I", "IMAD", "IMAD", "IMAD", "IMAD", "IMAD", "IMAD", "ISETP", "IADD3", "ISETP", "IADD3", "LOP3"]
 _NO_RESULT = {"st", "red", "bra", "bar", "barrier", "cp", "ret", "exit", "fence", "membar", "wgmma", "call", "setmaxnreg"}
 
 
 class Instruction:
     """What sass.Instruction has and dependences need: names of registers that it reads and writes."""
 
-    __slots__ = ("opcode", "operands", "line", "target", "predicated", "reads", "writes")
+    #: `step`: what is added to a register, `bounded`: compares with a constant.
+    __slots__ = ("opcode", "operands", "line", "target", "predicated", "reads", "writes", "step", "bounded")
 
     def __init__(self, opcode, line, reads, writes, target=None, predicated=False, operands=()):
         self.opcode, self.line, self.reads, self.writes = opcode, line, reads, writes
         self.target, self.predicated, self.operands = target, predicated, list(operands)
+        self.step, self.bounded = 0, False
 
     @property
     def root(self):
@@ -110,6 +114,8 @@ def opcodes(name):
         return ["BRA"]
     if root in ("shfl", "red", "atom", "vote", "match", "activemask"):
         return [{"shfl": "SHFL", "red": "RED", "atom": "ATOMG"}.get(root, "VOTE")]
+    if root in ("div", "rem") and types[-1][0] in "us":
+        return _DIVISION * (4 if types[-1].endswith("64") else 1)
     if root in _SPECIAL:
         return ["MUFU"] + (["FMUL"] * 7 if root == "div" and "full" not in types and "approx" not in types else [])
     last = types[-1] if types else "b32"
@@ -173,8 +179,11 @@ def _instructions(line, text):
         writes = re.findall(r"%\w+", first)
     operands = ["", re.search(r"\d+", rest)[0]] if name.startswith(("cp.async.wait_group", "wgmma.wait_group")) else []
     made = opcodes(name)
+    chained = made[: len(_DIVISION)] == _DIVISION
     for index, opcode in enumerate(made or ["NONE"]):
-        yield Instruction(opcode, line, reads, writes if index == max(len(made) - 1, 0) else [], target, bool(guard), operands)
+        inputs = reads + [f"step {index - 1} of {line}"] * (chained and index > 0)
+        results = writes if index == max(len(made) - 1, 0) else [f"step {index} of {line}"] * chained
+        yield Instruction(opcode, line, inputs, results, target, bool(guard), operands)
 
 
 def _merge_words(block):
@@ -195,6 +204,38 @@ def _merge_words(block):
     return [item for item in block if id(item) not in gone]
 
 
+def _unroll(block):
+    """A loop that ptxas unrolls for its loads: its one block, with a bound that is a constant, reads words of shared memory at
+    an address that grows by 4 or 8 bytes a turn. Turns until that are 16 bytes become one, where loads merge. What a turn
+    hands to itself alone has a name of its own in each."""
+    steps = {item.writes[0]: item.step for item in block if item.step}
+    loads = [item for item in block if item.opcode == "LDS" and item.operands]
+    found = {steps[item.operands[0][0]] for item in loads if steps.get(item.operands[0][0]) in (4, 8)}
+    if not found or not block[-1].target or any(item.root in ("BAR", "LDGSTS", "STS", "ATOMS") for item in block):
+        return block
+    if not any(item.bounded for item in block):
+        return block
+    turns, given, made = 16 // min(found), set(), []
+    written = set()
+    for item in block:
+        given |= {name for name in item.reads if name not in written}
+        written |= set(item.writes)
+    control = [item for item in block if item.step or item.bounded or item is block[-1]]
+    for turn in range(turns):
+        own = lambda name, turn=turn: name if name in given or name not in written else f"{name}000{turn}"  # noqa: E731
+        for item in block:
+            if item in control:
+                made += [item] * (turn == turns - 1)
+                continue
+            copy = Instruction(item.opcode, item.line, list(map(own, item.reads)), list(map(own, item.writes)), None, item.predicated)
+            copy.operands = item.operands
+            if item in loads:
+                base, offset = item.operands[0]
+                copy.operands = [(base, offset + turn * steps.get(base, 0))]
+            made.append(copy)
+    return made
+
+
 def read(path, entry):
     """A kernel as sass.parse makes them, of instructions with dependences."""
     items, labels = [], {}
@@ -209,6 +250,9 @@ def read(path, entry):
             branches += [(item, scopes)] * bool(item.target)
             if item.opcode == "LDS" and (place := re.search(r"\[(%?\w+)\+?(-?\d+)?\]", statement)):
                 item.operands = [(place[1], int(place[2] or 0))]
+            if grows := re.match(r"add\.[su]32\s+(%\w+), \1, (-?\d+)$", statement):
+                item.step = int(grows[2])
+            item.bounded = bool(re.match(r"setp\.\w+\.\w+\s+%\w+, %\w+, -?\d+$", statement))
             items.append(item)
         if statement.startswith(("ret", "exit")):
             items[-1].opcode = "EXIT"
@@ -218,6 +262,8 @@ def read(path, entry):
         item.target = next((name for name in names if name in labels), None)
     sass.divide(kernel, items, labels)
     kernel.registers = _alive(kernel)
+    own = [index in of for index, of in enumerate(kernel.successors)]
+    kernel.code = [_unroll(block) if itself else block for block, itself in zip(kernel.code, own)]
     kernel.code = [[i for i in _merge_words(block) if i.opcode != "NONE"] or block[-1:] for block in kernel.code]
     return kernel
 

@@ -13,7 +13,7 @@ import math
 
 import numpy
 from tilewright_sweep import runtime
-from tilewright_sweep.surroundings import card_of
+from tilewright_sweep.surroundings import name_of
 
 #: Seconds that a call on a GPU may take before the device counts as lost.
 PATIENCE = 20
@@ -151,7 +151,8 @@ def _number_of(torch, uuid):
     known = [str(getattr(torch.cuda.get_device_properties(i), "uuid", "")).replace("-", "") for i in range(count)]
     if uuid in known:
         return known.index(uuid)
-    raise runtime.Error(f"PyTorch {torch.__version__} does not say which of its {count} GPUs is {card_of(uuid)}")
+    name = name_of("GPU", uuid)
+    raise runtime.Error(f"PyTorch {torch.__version__} does not say which of its {count} GPUs is {name}")
 
 
 class TorchPlace(Place):
@@ -226,7 +227,7 @@ class TorchPlace(Place):
             import pynvml
 
             pynvml.nvmlInit()
-            card = pynvml.nvmlDeviceGetHandleByUUID(card_of(self.device.uuid))
+            card = pynvml.nvmlDeviceGetHandleByUUID(name_of("GPU", self.device.uuid))
             return {"sm_mhz": pynvml.nvmlDeviceGetClockInfo(card, pynvml.NVML_CLOCK_SM),
                     "memory_mhz": pynvml.nvmlDeviceGetClockInfo(card, pynvml.NVML_CLOCK_MEM),
                     "watts": pynvml.nvmlDeviceGetPowerUsage(card) / 1000,

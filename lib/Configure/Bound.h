@@ -76,6 +76,9 @@ double residentBlocks(const BlockWork &work, const ChipFacts &chip);
 
 Bound boundOf(const BlockWork &work, const ChipFacts &chip);
 
+/// The bound in words, marked as predicted.
+std::string describe(const Bound &bound, const ChipFacts &chip, TargetAttr target);
+
 /// The chip of the target, or the one that is assumed where nothing is known.
 const ChipFacts &chipOf(TargetAttr target);
 

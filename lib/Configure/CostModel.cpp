@@ -114,15 +114,7 @@ double tilewright::estimateTime(const KernelInfo &info, LoweringConfigAttr confi
   return time + 1e-3 * std::abs(plan.threads - 4.0 * plan.subgroup);
 }
 
-std::string tilewright::describeBound(const KernelInfo &info, LoweringConfigAttr config,
-                                      TargetAttr target) {
-  OrRefusal<TilePlan> plan = planTiles(info, config, target);
-  if (!plan || plan->subgroup <= 1 || llvm::any_of(info.classes, [](const LoopClass &loopClass) {
-        return ShapedType::isDynamic(loopClass.extent) || loopClass.extent == 0;
-      }))
-    return "";
-  const ChipFacts &chip = chipOf(target);
-  Bound bound = boundOf(countWork(info, config, *plan, target, chip), chip);
+std::string tilewright::describe(const Bound &bound, const ChipFacts &chip, TargetAttr target) {
   std::string shares;
   for (auto [name, share] : bound.shares)
     shares += llvm::formatv("{0}{1} {2:f0} %", shares.empty() ? "" : ", ", name, 100 * share);
@@ -132,4 +124,15 @@ std::string tilewright::describeBound(const KernelInfo &info, LoweringConfigAttr
                        chip.name, bound.resource, shares, int64_t(bound.resident),
                        bound.resident == 1 ? "block" : "blocks", bound.waves)
       .str();
+}
+
+std::string tilewright::describeBound(const KernelInfo &info, LoweringConfigAttr config,
+                                      TargetAttr target) {
+  OrRefusal<TilePlan> plan = planTiles(info, config, target);
+  if (!plan || plan->subgroup <= 1 || llvm::any_of(info.classes, [](const LoopClass &loopClass) {
+        return ShapedType::isDynamic(loopClass.extent) || loopClass.extent == 0;
+      }))
+    return "";
+  const ChipFacts &chip = chipOf(target);
+  return describe(boundOf(countWork(info, config, *plan, target, chip), chip), chip, target);
 }

@@ -48,6 +48,11 @@ void explainDecision(mlir::func::FuncOp kernel, AttentionOp op, TargetAttr targe
                      const AttentionDecision &decision, const OrRefusal<AttentionPlan> &plan,
                      llvm::SmallVectorImpl<std::string> &explain);
 
+/// How long `op` takes with a planned config, in words, marked as predicted; empty on CPUs, and
+/// where sizes are not known.
+std::string describeAttentionBound(AttentionOp op, LoweringConfigAttr config,
+                                   const AttentionPlan &plan, TargetAttr target);
+
 } // namespace tilewright
 
 #endif

@@ -105,4 +105,8 @@ void tilewright::explainDecision(func::FuncOp kernel, AttentionOp op, TargetAttr
   explain.push_back(decision.how + toString(decision.config));
   explainWarpgroups(kernel, op, target, decision, explain);
   explainInstruction(op, target, decision.config, explain);
+  if (plan)
+    if (std::string bound = describeAttentionBound(op, decision.config, *plan, target);
+        !bound.empty())
+      explain.push_back(bound);
 }

@@ -197,6 +197,7 @@ public:
 
 private:
   void planTransposed();
+  bool leavesColumns(int64_t vectors) const;
   bool isUseful(int64_t vectors, int64_t rows) const;
   int64_t tileExtent(unsigned position, int64_t vectors, int64_t rows) const;
   LoweringConfigAttr makeTask(int64_t task, int64_t vectors, int64_t rows) const;
@@ -267,6 +268,15 @@ void TaskConfigs::planTransposed() {
                  std::min(target.getFact("vector_bytes", 32) / bytes, rowsOfTile));
 }
 
+/// Whether so many vectors are a part of short rows that could be summed as wholes: along many rows,
+/// a part of each is read from memory several times slower than what lies side by side.
+bool TaskConfigs::leavesColumns(int64_t vectors) const {
+  constexpr double kManyRows = 1024;
+  int64_t extent = nominalExtent(info, loops.front()), most = std::min<int64_t>(8, registers / 4);
+  return sequential >= kManyRows && extent > vectors * lanes && extent <= most * lanes &&
+         extent % lanes == 0 && llvm::isPowerOf2_64(extent / lanes);
+}
+
 /// Whether a register tile of so many vectors and rows is worth a config.
 bool TaskConfigs::isUseful(int64_t vectors, int64_t rows) const {
   if (vectors == 8 && !sumsColumns)
@@ -278,6 +288,8 @@ bool TaskConfigs::isUseful(int64_t vectors, int64_t rows) const {
   // written, where a row has vectors enough.
   if (rows > 1 && !reduces && !transposed && !loops.empty() &&
       nominalExtent(info, loops.front()) >= 4 * lanes)
+    return false;
+  if (sumsColumns && leavesColumns(vectors))
     return false;
   return !sumsColumns ||
          !isOddVector(nominalExtent(info, loops.front()),

@@ -145,6 +145,7 @@ MODELS_HEAD = """
 of a result). Those of Transformers have two layers; `test/torch/model_list.py` has their sizes. `test/torch/models.py --record` makes the table.
 A model of that list that is not here was not tried yet. *@dynamic*: a program for any number of sequences and tokens, called with several;
 *@decode*: a prompt and 20 steps with caches of any length, which a step returns; *@static-cache*: with caches of 32 tokens, which it writes in
-place ([language models](python.md#language-models)). Kernels are those of a step then, also of those that are for some sizes alone.
+place ([language models](python.md#language-models)); *@chunks*: padded sequences in parts of any length. Kernels are those of a step then,
+also those that are for some sizes alone.
 
 """

@@ -268,8 +268,8 @@ void TaskConfigs::planTransposed() {
                  std::min(target.getFact("vector_bytes", 32) / bytes, rowsOfTile));
 }
 
-/// Whether so many vectors are a part of short rows that could be summed as wholes: along many rows,
-/// a part of each is read from memory several times slower than what lies side by side.
+/// Whether so many vectors are a part of short rows that could be summed as wholes: along many
+/// rows, a part of each is read from memory several times slower than what lies side by side.
 bool TaskConfigs::leavesColumns(int64_t vectors) const {
   constexpr double kManyRows = 1024;
   int64_t extent = nominalExtent(info, loops.front()), most = std::min<int64_t>(8, registers / 4);

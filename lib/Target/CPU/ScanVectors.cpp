@@ -14,8 +14,9 @@
 //     %c = addf %before, %d;  vector.store %c, %r[%i]
 //     %after = addf %before, last lane of %d }
 //
-// (f16 and bf16 are widened and rounded there) and as before in front of the first whole line and behind the last. Loops without the mark
-// may look the same, as the one of a reduction with a combiner that is not associative does.
+// and as before in front of the first whole line and behind the last. Elements of f16 and bf16 are
+// widened there, and sums rounded where they are stored. Loops without the mark may look the same,
+// as the one of a reduction with a combiner that is not associative does.
 
 #include "tilewright/Dialect/Combiners.h"
 #include "tilewright/Dialect/Tilewright.h"

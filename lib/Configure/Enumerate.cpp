@@ -11,6 +11,7 @@
 
 #include "Enumerate.h"
 #include "CostModel.h"
+#include "tilewright/Dialect/Picks.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -142,6 +143,18 @@ SmallVector<SmallVector<int64_t>> tilewright::tileWarps(const KernelInfo &info,
   return spellings;
 }
 
+bool tilewright::isPicked(const KernelInfo &info, unsigned loop) {
+  if (!info.kernel->hasAttr(kPicksAttr))
+    return false;
+  unsigned number = info.getClasses(info.getRoot())[loop];
+  return llvm::any_of(info.ops, [&](linalg::LinalgOp op) {
+    return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+      return getPick(input->get()) &&
+             info.getClasses(op)[op.getMatchingIndexingMap(input).getDimPosition(0)] == number;
+    });
+  });
+}
+
 Schedule tilewright::fillTile(const KernelInfo &info, ArrayRef<unsigned> loops,
                               int64_t elements, int64_t cap) {
   Schedule schedule(info);
@@ -154,7 +167,7 @@ Schedule tilewright::fillTile(const KernelInfo &info, ArrayRef<unsigned> loops,
       most = std::min(most, info.split->unit);
     else if (isUnbounded(info, loop))
       most = std::min(most, kDynamicTile);
-    if (info.classes[info.getClasses(info.getRoot())[loop]].sequential)
+    if (info.classes[info.getClasses(info.getRoot())[loop]].sequential || isPicked(info, loop))
       most = 1;
     if (loop == loops.front())
       most = std::min(most, cap);

@@ -81,6 +81,9 @@ llvm::SmallVector<llvm::SmallVector<int64_t>>
 tileWarps(const KernelInfo &info, LoweringConfigAttr config, TargetAttr target);
 
 /// Tiles of `elements`, at most `cap` of them along the innermost loop.
+/// Whether `loop` of the root counts entries of a table that names matrices: a tile is of one.
+bool isPicked(const KernelInfo &info, unsigned loop);
+
 Schedule fillTile(const KernelInfo &info, llvm::ArrayRef<unsigned> loops,
                   int64_t elements, int64_t cap);
 

@@ -56,7 +56,8 @@ static Value matchTable(linalg::GenericOp op, Value &source) {
   return op.getDpsInputs()[0];
 }
 
-/// Whether `use` is an operand of a product that has the matrices' number as a loop of all.
+/// Whether `use` is an operand of a product that has the matrices' number as a loop of all, and
+/// rows or columns of the matrices as its own. A config that is pinned to it has tiles of one.
 static bool isOfBatch(OpOperand &use) {
   auto op = dyn_cast<linalg::GenericOp>(use.getOwner());
   if (!op || !op.isDpsInput(&use))
@@ -65,7 +66,13 @@ static bool isOfBatch(OpOperand &use) {
   AffineMap map = op.getMatchingIndexingMap(&use);
   if (!product || product->perElement != 1 || !map.isProjectedPermutation() || !map.getNumResults())
     return false;
-  return llvm::is_contained(product->batch, map.getDimPosition(0));
+  unsigned loop = map.getDimPosition(0);
+  auto pinned = op->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
+  if (pinned && loop < pinned.getBlock().size() && pinned.getBlock()[loop] > 1)
+    return false;
+  bool isLeft = use.getOperandNumber() == product->a;
+  return llvm::is_contained(product->batch, loop) &&
+         !(isLeft ? product->m : product->n).empty();
 }
 
 namespace {
@@ -83,8 +90,9 @@ struct PickMatricesPass : tilewright::impl::PickMatricesPassBase<PickMatricesPas
         continue;
       auto from = cast<RankedTensorType>(source.getType());
       auto type = cast<RankedTensorType>(op.getResult(0).getType());
-      if (type.getRank() < 3 || !from.hasStaticShape() || from.getNumElements() == 0 || from.getShape().drop_front() != type.getShape().drop_front() ||
-          op->use_empty() || !llvm::all_of(op->getUses(), isOfBatch))
+      if (type.getRank() < 3 || !from.hasStaticShape() || from.getNumElements() == 0 ||
+          from.getShape().drop_front() != type.getShape().drop_front() || op->use_empty() ||
+          !llvm::all_of(op->getUses(), isOfBatch))
         continue;
       rewriter.setInsertionPoint(op);
       rewriter.replaceOpWithNewOp<PickOp>(op, type, source, table);

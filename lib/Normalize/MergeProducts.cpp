@@ -27,6 +27,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -96,6 +97,15 @@ static linalg::GenericOp getEpilogue(Value value, AffineMap written) {
   return op;
 }
 
+/// Whether `value` becomes a part of another tensor, or a result: a slice would be copied there.
+static bool isPutElsewhere(Value value) {
+  return llvm::any_of(value.getUsers(), [](Operation *user) {
+    return isa<tensor::InsertSliceOp>(user) || user->hasTrait<OpTrait::IsTerminator>() ||
+           (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(user) &&
+            isPutElsewhere(user->getResult(0)));
+  });
+}
+
 /// Whether `value` is in memory in any case, and in whole: whoever reads it reads slices of a
 /// wider one as well.
 static bool isReadFromMemory(Value value) {
@@ -106,9 +116,6 @@ static bool isReadFromMemory(Value value) {
       isRead |= isReadFromMemory(user->getResult(0));
       continue;
     }
-    // What becomes a part of another tensor, or a result, would be copied there.
-    if (isa<tensor::InsertSliceOp>(user) || user->hasTrait<OpTrait::IsTerminator>())
-      return false;
     auto generic = dyn_cast<linalg::GenericOp>(user);
     isRead |= isa<tensor::ExtractSliceOp>(user) || (generic && isRelayout(generic)) ||
               (generic && matchProduct(generic));
@@ -118,7 +125,8 @@ static bool isReadFromMemory(Value value) {
 
 /// `op` and what follows it, if it can be a part of a wider product.
 static std::optional<Branch> matchBranch(linalg::GenericOp op, unsigned shared) {
-  if (!isPlain(op) || op.getNumDpsInputs() != 2 || !op.getDpsInits()[0].getDefiningOp<linalg::FillOp>())
+  if (!isPlain(op) || op.getNumDpsInputs() != 2 ||
+      !op.getDpsInits()[0].getDefiningOp<linalg::FillOp>())
     return std::nullopt;
   std::optional<Contraction> product = matchContraction(op);
   if (!product || product->perElement != 1)
@@ -142,6 +150,11 @@ static std::optional<Branch> matchBranch(linalg::GenericOp op, unsigned shared) 
     return std::nullopt;
   Branch branch{{op}, shared, *column};
   while (linalg::GenericOp next = getEpilogue(branch.result(), written)) {
+    // The merged op stands where the first product does.
+    SetVector<Value> captured;
+    getUsedValuesDefinedAbove(next.getRegion(), captured);
+    if (!llvm::all_of(captured, [](Value value) { return matchPattern(value, m_Constant()); }))
+      return std::nullopt;
     for (OpOperand *input : next.getDpsInputOperands())
       if (input->get() != branch.result() &&
           (!isConstant(input->get()) ||
@@ -149,7 +162,9 @@ static std::optional<Branch> matchBranch(linalg::GenericOp op, unsigned shared) 
         return std::nullopt;
     branch.ops.push_back(next);
   }
-  return isReadFromMemory(branch.result()) ? std::optional(branch) : std::nullopt;
+  if (isPutElsewhere(branch.result()) || !isReadFromMemory(branch.result()))
+    return std::nullopt;
+  return branch;
 }
 
 /// Whether one operand can stand for `left` and `right`: the same, or constants side by side.
@@ -256,8 +271,8 @@ static Value mergeOps(OpBuilder &b, ArrayRef<Branch> branches, unsigned number, 
   }
   Value init = op.getDpsInits()[0];
   auto type = cast<RankedTensorType>(init.getType());
-  Value empty = tensor::EmptyOp::create(b, loc, widen(b, loc, init, first.column, columns),
-                                        type.getElementType());
+  Value empty = tensor::EmptyOp::create(
+      b, loc, widen(b, loc, number ? before : init, first.column, columns), type.getElementType());
   if (auto fill = init.getDefiningOp<linalg::FillOp>())
     empty = linalg::FillOp::create(b, loc, fill.getInputs(), empty).getResult(0);
   auto made = linalg::GenericOp::create(b, loc, empty.getType(), inputs, empty,
@@ -268,14 +283,27 @@ static Value mergeOps(OpBuilder &b, ArrayRef<Branch> branches, unsigned number, 
   return made.getResult(0);
 }
 
+/// Constants that `op` reads or that its body has, in the same block.
+static SetVector<Value> constantsOf(linalg::GenericOp op) {
+  SetVector<Value> values;
+  getUsedValuesDefinedAbove(op.getRegion(), values);
+  values.insert_range(op.getDpsInputs());
+  values.remove_if([&](Value value) {
+    Operation *made = value.getDefiningOp();
+    return !isa_and_nonnull<arith::ConstantOp, LoadedOp>(made) ||
+           made->getBlock() != op->getBlock();
+  });
+  return values;
+}
+
 static void merge(ArrayRef<Branch> branches) {
   const Branch &first = branches.front();
   OpBuilder b(first.op(0));
   for (const Branch &branch : branches)
     for (linalg::GenericOp op : branch.ops)
-      for (Value input : op.getDpsInputs())
-        if (isConstant(input) && first.op(0)->isBeforeInBlock(input.getDefiningOp()))
-          input.getDefiningOp()->moveBefore(first.op(0));
+      for (Value constant : constantsOf(op))
+        if (first.op(0)->isBeforeInBlock(constant.getDefiningOp()))
+          constant.getDefiningOp()->moveBefore(first.op(0));
   int64_t columns = 0;
   for (const Branch &branch : branches)
     columns += branch.columns();

@@ -142,7 +142,7 @@ LogicalResult BlockBuilder::hoistProducers(linalg::LinalgOp op,
 /// The number of the matrix that entry `entry` of the table names, in front of the loops that
 /// read it; inside, whatever it is.
 Value BlockBuilder::writePick(Location loc, const Pick &pick, OpFoldResult entry) {
-  Value &known = picked[{pick.table, entry.getOpaqueValue()}];
+  Value &known = picked[{pick.table, entry.getOpaqueValue(), pick.count}];
   if (known)
     return known;
   OpBuilder::InsertionGuard guard(b);

@@ -153,8 +153,8 @@ private:
   std::vector<Scope> scopes;
   /// Destination argument -> its current value.
   llvm::DenseMap<mlir::Value, mlir::Value> current;
-  /// Table and entry -> the number of the matrix that the entry names.
-  llvm::DenseMap<std::pair<mlir::Value, void *>, mlir::Value> picked;
+  /// Table, entry, number of matrices -> the number of the matrix that the entry names.
+  llvm::DenseMap<std::tuple<mlir::Value, void *, int64_t>, mlir::Value> picked;
   /// Destinations whose tile here is written already.
   llvm::DenseSet<mlir::Value> written;
 };

@@ -43,8 +43,10 @@ func.func @Biased(%x: tensor<?x32xf32>, %e: tensor<?x16xf32>, %f: tensor<?x8xf32
     %t = arith.addf %s, %m : f32
     linalg.yield %t : f32
   } -> tensor<?x16xf32>
+  %rows2 = tensor.dim %x, %c0 : tensor<?x32xf32>
+  %eq2 = tensor.empty(%rows2) : tensor<?x16xf32>
   %qb = linalg.generic {indexing_maps = [#id, #col, #id], iterator_types = ["parallel", "parallel"]}
-      ins(%q, %bq : tensor<?x16xf32>, tensor<16xf32>) outs(%eq : tensor<?x16xf32>) {
+      ins(%q, %bq : tensor<?x16xf32>, tensor<16xf32>) outs(%eq2 : tensor<?x16xf32>) {
   ^bb0(%l: f32, %r: f32, %s: f32):
     %t = arith.addf %l, %r : f32
     linalg.yield %t : f32
@@ -109,4 +111,47 @@ func.func @Apart(%x: tensor<4x32xf32>) -> (tensor<4x16xf32>, tensor<2x4xf32>, te
   %js = tensor.extract_slice %relu[0, 0] [2, 4] [1, 1] : tensor<4x8xf32> to tensor<2x4xf32>
   %ks = tensor.extract_slice %k[0, 0] [2, 4] [1, 1] : tensor<4x8xf32> to tensor<2x4xf32>
   return %q, %ks, %js : tensor<4x16xf32>, tensor<2x4xf32>, tensor<2x4xf32>
+}
+
+// A bias is multiplied by a number that is only known behind the first product: one op cannot stand in front.
+// CHECK-LABEL: func.func @Captured(
+// CHECK-NOT: tilewright.at_load
+// CHECK: return
+func.func @Captured(%x: tensor<4x32xf32>, %f: tensor<4xf32>) -> (tensor<2x4xf32>, tensor<2x4xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %wq = arith.constant dense_resource<wq> : tensor<16x32xf32>
+  %wk = arith.constant dense_resource<wk> : tensor<8x32xf32>
+  %eq = tensor.empty() : tensor<4x16xf32>
+  %ek = tensor.empty() : tensor<4x8xf32>
+  %zq = linalg.fill ins(%zero : f32) outs(%eq : tensor<4x16xf32>) -> tensor<4x16xf32>
+  %zk = linalg.fill ins(%zero : f32) outs(%ek : tensor<4x8xf32>) -> tensor<4x8xf32>
+  %q = linalg.generic {indexing_maps = [#x, #w, #r], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %wq : tensor<4x32xf32>, tensor<16x32xf32>) outs(%zq : tensor<4x16xf32>) {
+  ^bb0(%l: f32, %r: f32, %s: f32):
+    %m = arith.mulf %l, %r : f32
+    %t = arith.addf %s, %m : f32
+    linalg.yield %t : f32
+  } -> tensor<4x16xf32>
+  %by = tensor.extract %f[%c0] : tensor<4xf32>
+  %qb = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%q : tensor<4x16xf32>) outs(%eq : tensor<4x16xf32>) {
+  ^bb0(%l: f32, %s: f32):
+    %t = arith.mulf %l, %by : f32
+    linalg.yield %t : f32
+  } -> tensor<4x16xf32>
+  %k = linalg.generic {indexing_maps = [#x, #w, #r], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %wk : tensor<4x32xf32>, tensor<8x32xf32>) outs(%zk : tensor<4x8xf32>) {
+  ^bb0(%l: f32, %r: f32, %s: f32):
+    %m = arith.mulf %l, %r : f32
+    %t = arith.addf %s, %m : f32
+    linalg.yield %t : f32
+  } -> tensor<4x8xf32>
+  %kb = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%k : tensor<4x8xf32>) outs(%ek : tensor<4x8xf32>) {
+  ^bb0(%l: f32, %s: f32):
+    %t = arith.mulf %l, %by : f32
+    linalg.yield %t : f32
+  } -> tensor<4x8xf32>
+  %qs = tensor.extract_slice %qb[0, 0] [2, 4] [1, 1] : tensor<4x16xf32> to tensor<2x4xf32>
+  %ks = tensor.extract_slice %kb[0, 0] [2, 4] [1, 1] : tensor<4x8xf32> to tensor<2x4xf32>
+  return %qs, %ks : tensor<2x4xf32>, tensor<2x4xf32>
 }

@@ -25,10 +25,10 @@ namespace tilewright::run {
 namespace {
 
 std::string compilerPath() {
-  std::string path = toolBeside("tilewright-compile");
-  if (path.empty())
-    throw RunError("a .mlir needs the compiler, and there is no tilewright-compile beside "
-                   "this program; give an artifact (.tw) instead");
+  std::string path = pathBeside("tilewright-compile");
+  if (access(path.c_str(), X_OK) != 0)
+    throw RunError("a .mlir needs the compiler, and there is none at " + path +
+                   "; give an artifact (.tw) instead");
   return path;
 }
 
@@ -144,17 +144,16 @@ void keep(const std::string &path, const std::string &artifact) {
 
 } // namespace
 
-std::string toolBeside(const std::string &name) {
+std::string pathBeside(const std::string &name) {
   // Under an explicit dynamic loader /proc/self/exe is the loader.
   char buffer[PATH_MAX];
   Dl_info info;
-  if (!(dladdr(reinterpret_cast<void *>(&toolBeside), &info) &&
+  if (!(dladdr(reinterpret_cast<void *>(&pathBeside), &info) &&
         realpath(info.dli_fname, buffer)) &&
       !realpath("/proc/self/exe", buffer))
     throw RunError("cannot find this program's own folder");
   std::string path = buffer;
-  path = path.substr(0, path.rfind('/') + 1) + name;
-  return access(path.c_str(), X_OK) == 0 ? path : "";
+  return path.substr(0, path.rfind('/') + 1) + name;
 }
 
 std::string compileCached(const CompileRequest &request) {

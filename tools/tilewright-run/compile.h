@@ -27,8 +27,8 @@ struct CompileRequest {
 /// stderr as they come.
 std::string compileCached(const CompileRequest &request);
 
-/// Path of the tool of that name beside this program; empty: there is none.
-std::string toolBeside(const std::string &name);
+/// Where a tool of that name would be beside this program.
+std::string pathBeside(const std::string &name);
 
 } // namespace tilewright::run
 

@@ -11,6 +11,7 @@
 #include "kernel.h"
 
 #include <cstring>
+#include <unistd.h>
 
 namespace tilewright::run {
 
@@ -21,8 +22,10 @@ constexpr const char *kNeeds =
     "Tilewright's build, its installation and `pip install tilewright`";
 
 std::vector<std::string> commandOf(const Options &options) {
-  std::string tool = toolBeside("tilewright-sweep");
-  std::vector<std::string> command = {tool.empty() ? "tilewright-sweep" : tool, "predict",
+  std::string tool = pathBeside("tilewright-sweep");
+  if (access(tool.c_str(), X_OK) != 0)
+    tool = "tilewright-sweep"; // in PATH
+  std::vector<std::string> command = {tool, "predict",
                                       options.program, "--chip=" + options.predict};
   if (!isKernelFile(options.program))
     return command;

@@ -202,7 +202,9 @@ private:
   int64_t tileExtent(unsigned position, int64_t vectors, int64_t rows) const;
   LoweringConfigAttr makeTask(int64_t task, int64_t vectors, int64_t rows) const;
   bool isParallel(unsigned loop) const { return info.classes[classes[loop]].parallel; }
-  int64_t coverOf(unsigned loop) const { return llvm::PowerOf2Ceil(nominalExtent(info, loop)); }
+  int64_t coverOf(unsigned loop) const {
+    return isPicked(info, loop) ? 1 : llvm::PowerOf2Ceil(nominalExtent(info, loop));
+  }
 
   const KernelInfo &info;
   TargetAttr target;

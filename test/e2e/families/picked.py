@@ -103,6 +103,9 @@ def functions():
         yield product("tokens", a, c, {"b": 5, "n": 64, "k": 96, "e": 8}, index=I32)
         yield product("tokens_rows", a, c, {"b": 9, "n": 64, "k": 96, "e": 8}, order="nk")
     for a, c in ((F16, F32), (F32, F32)):
+        for entries, columns in ((6, 16), (64, 3), (2, 4), (70, 32)):
+            yield product(f"narrow_{entries}_{columns}", a, c, {"b": entries, "n": columns, "k": 24, "e": 5})
+        yield product("one_row", a, c, {"b": 6, "m": 1, "n": 16, "k": 40, "e": 4})
         yield product("two", a, c, blocks, then="other")
         yield product("copied", a, c, blocks, then="returned")
         yield product("long", a, c, {"b": 5, "m": 128, "n": 256, "k": 512, "e": 3})

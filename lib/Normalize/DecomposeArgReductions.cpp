@@ -35,6 +35,7 @@
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -129,8 +130,12 @@ private:
     SmallVector<Value> open(values);
     while (!open.empty()) {
       Operation *def = open.pop_back_val().getDefiningOp();
-      if (def && def->getBlock() == op.getBody() && needed.insert(def).second)
-        llvm::append_range(open, def->getOperands());
+      if (!def || def->getBlock() != op.getBody() || !needed.insert(def).second)
+        continue;
+      llvm::append_range(open, def->getOperands());
+      SetVector<Value> captured;
+      getUsedValuesDefinedAbove(def->getRegions(), captured);
+      llvm::append_range(open, captured);
     }
     for (Operation &inner : *op.getBody())
       if (needed.contains(&inner))
@@ -312,7 +317,7 @@ static bool isOfIndices(Value value) {
 
 /// `op` with what is computed of indices in its own body.
 static linalg::GenericOp mergeIndices(RewriterBase &b, linalg::GenericOp op) {
-  if (op.getNumDpsInits() != 2 || op.getNumReductionLoops() != 1)
+  if (op.getNumDpsInits() != 2 || op.getNumReductionLoops() != 1 || op->hasAttr(kConfigAttr))
     return op;
   for (bool isMerged = true; isMerged;) {
     isMerged = false;
@@ -324,6 +329,7 @@ static linalg::GenericOp mergeIndices(RewriterBase &b, linalg::GenericOp op) {
       if (failed(merged))
         continue;
       auto fused = cast<linalg::GenericOp>(merged->fusedOp);
+      fused->setDiscardableAttrs(op->getDiscardableAttrDictionary());
       b.replaceOp(op, fused->getResults().take_back(op->getNumResults()));
       op = fused;
       // An index of the same loop.

@@ -17,6 +17,7 @@
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -27,6 +28,7 @@ static bool isOfElements(linalg::GenericOp op, Value value) {
   BackwardSliceOptions options;
   options.inclusive = true;
   options.omitBlockArguments = true;
+  options.omitUsesFromAbove = false;
   auto isAccumulator = [&](Value used) {
     auto argument = dyn_cast<BlockArgument>(used);
     return argument && argument.getOwner() == op.getBody() &&
@@ -44,7 +46,9 @@ static bool isOfElements(linalg::GenericOp op, Value value) {
       slice.insert(def);
     }
   return llvm::none_of(slice, [&](Operation *inner) {
-    return llvm::any_of(inner->getOperands(), isAccumulator);
+    SetVector<Value> used(inner->operand_begin(), inner->operand_end());
+    getUsedValuesDefinedAbove(inner->getRegions(), used);
+    return llvm::any_of(used, isAccumulator);
   });
 }
 
@@ -322,7 +326,12 @@ static bool readCases(ArgReduction &match, Evaluator &body, Value newBest, Value
     return false;
   bool picks = alwaysPlace(first, Known::Position);
   Known::Kind next = placeIn(another);
-  if (!picks && !alwaysPlace(first, Known::At))
+  auto isBestOrNan = [&](Known::Kind kind) { return isBest(kind) || isNan(kind); };
+  auto isAny = [&](Known::Kind kind) { return isBestOrNan(kind) || isElement(kind); };
+  // Where NaNs leave the place alone it may be that of the beginning, wherever that lies.
+  if (!picks && !(alwaysPlace(first, Known::At) && alwaysPlace(behindOne, Known::At) &&
+                  alwaysPlace(another, Known::At) && alwaysValue(behindOne, isBestOrNan) &&
+                  alwaysValue(another, isAny)))
     return false;
   if (!Known(next).isPlace() || (next == Known::Position && !picks))
     return false;

@@ -304,3 +304,69 @@ func.func @BeginsAnew(%x: tensor<8x64xf32>, %at: tensor<8xi32>, %e: tensor<8xf32
   } -> (tensor<8xf32>, tensor<8xi32>)
   return %r#1, %s#1 : tensor<8xi32>, tensor<8xi32>
 }
+
+// -----
+
+#row = affine_map<(a, b) -> (a, b)>
+#one = affine_map<(a, b) -> (a)>
+
+// Behind a NaN the place moves to the front, where that of the beginning may lie behind: not one of the searches.
+// CHECK-LABEL: func.func @MovesBehindNan(
+// CHECK: arith.cmpf uno
+// CHECK: linalg.yield %{{.*}}, %{{.*}} : f32, i32
+func.func @MovesBehindNan(%x: tensor<9x300xf32>, %v0: tensor<9xf32>, %p0: tensor<9xi32>) -> (tensor<9xf32>, tensor<9xi32>) {
+  %i = arith.constant 2.0 : f32
+  %j = arith.constant 1000 : i32
+  %vi = linalg.fill ins(%i : f32) outs(%v0 : tensor<9xf32>) -> tensor<9xf32>
+  %pi = linalg.fill ins(%j : i32) outs(%p0 : tensor<9xi32>) -> tensor<9xi32>
+  %r:2 = linalg.generic {indexing_maps = [#row, #one, #one], iterator_types = ["parallel", "reduction"]}
+    ins(%x : tensor<9x300xf32>) outs(%vi, %pi : tensor<9xf32>, tensor<9xi32>) {
+  ^bb0(%v: f32, %b: f32, %a: i32):
+    %n = linalg.index 1 : index
+    %k = arith.index_cast %n : index to i32
+    %w = arith.maximumf %v, %b : f32
+    %c = arith.cmpf ogt, %v, %b : f32
+    %nb = arith.cmpf uno, %b, %b : f32
+    %l = arith.cmpi slt, %k, %a : i32
+    %u = arith.andi %nb, %l : i1
+    %o = arith.ori %c, %u : i1
+    %y = arith.select %o, %k, %a : i32
+    linalg.yield %w, %y : f32, i32
+  } -> (tensor<9xf32>, tensor<9xi32>)
+  return %r#0, %r#1 : tensor<9xf32>, tensor<9xi32>
+}
+
+// -----
+
+#row = affine_map<(a, b) -> (a, b)>
+#one = affine_map<(a, b) -> (a)>
+
+// What a branch takes of the best so far is not of elements alone.
+// CHECK-LABEL: func.func @Branch(
+// CHECK: scf.if
+// CHECK: linalg.yield %{{.*}}, %{{.*}} : f32, i32
+func.func @Branch(%x: tensor<9x300xf32>, %v0: tensor<9xf32>, %p0: tensor<9xi32>) -> (tensor<9xf32>, tensor<9xi32>) {
+  %i = arith.constant 0xFF800000 : f32
+  %j = arith.constant 0 : i32
+  %zero = arith.constant 0.0 : f32
+  %vi = linalg.fill ins(%i : f32) outs(%v0 : tensor<9xf32>) -> tensor<9xf32>
+  %pi = linalg.fill ins(%j : i32) outs(%p0 : tensor<9xi32>) -> tensor<9xi32>
+  %r:2 = linalg.generic {indexing_maps = [#row, #one, #one], iterator_types = ["parallel", "reduction"]}
+    ins(%x : tensor<9x300xf32>) outs(%vi, %pi : tensor<9xf32>, tensor<9xi32>) {
+  ^bb0(%v: f32, %b: f32, %a: i32):
+    %n = linalg.index 1 : index
+    %k = arith.index_cast %n : index to i32
+    %q = arith.cmpf ogt, %v, %zero : f32
+    %e = scf.if %q -> (f32) {
+      %s = arith.subf %v, %b : f32
+      scf.yield %s : f32
+    } else {
+      scf.yield %v : f32
+    }
+    %c = arith.cmpf ogt, %e, %b : f32
+    %w = arith.select %c, %e, %b : f32
+    %y = arith.select %c, %k, %a : i32
+    linalg.yield %w, %y : f32, i32
+  } -> (tensor<9xf32>, tensor<9xi32>)
+  return %r#0, %r#1 : tensor<9xf32>, tensor<9xi32>
+}

@@ -11,6 +11,7 @@
 //   %s = scf.for … iter_args(%w = extf %init) -> vector<64xf32> { yield (arith.addf %w, %x) }
 //   %r = arith.truncf %s fastmath<contract>
 
+#include "Singles.h"
 #include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Target/CPU/Passes.h"
 
@@ -25,17 +26,6 @@ namespace tilewright {
 
 using namespace mlir;
 using namespace tilewright;
-
-/// Whether `cast` is one that arithmetic in f32 is put into, which may as well be left out.
-template <typename Cast> static bool isBetweenOps(Cast cast) {
-  arith::FastMathFlagsAttr flags = cast ? cast.getFastmathAttr() : arith::FastMathFlagsAttr();
-  if (!flags || !bitEnumContainsAll(flags.getValue(), arith::FastMathFlags::contract))
-    return false;
-  Type in = getElementTypeOrSelf(cast.getIn()), out = getElementTypeOrSelf(cast.getType());
-  bool isNarrowed = isa<arith::TruncFOp>(cast.getOperation());
-  return (isNarrowed ? in : out).isF32() &&
-         isa<Float16Type, BFloat16Type>(isNarrowed ? out : in);
-}
 
 /// What the loop yields as its number `i`, in f32; null if it does not compute that in f32 of
 /// what it carries.

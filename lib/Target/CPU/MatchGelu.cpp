@@ -13,6 +13,7 @@
 // Where 1 + %f cancels, Q does not: errors are smaller than those of the ops it replaces.
 
 #include "MathRegisters.h"
+#include "Singles.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -73,8 +74,11 @@ static std::optional<Cubic> cubicIn(Value x, Value value, int depth) {
 
 /// How far constants of bodies in the type of `x` may be off, relatively: those of a body in f16 or
 /// bf16 that is computed in f32 were rounded to what `x` is widened from, products of two twice.
+/// What the program itself widens has constants of f32.
 static double roundingBeside(Value x) {
   auto widened = x.getDefiningOp<arith::ExtFOp>();
+  if (widened && !isBetweenOps(widened))
+    widened = {};
   Type type = getElementTypeOrSelf(widened ? widened.getIn() : x);
   return type.isBF16() ? 0x1p-7 : type.isF16() ? 0x1p-10 : 0x1p-22;
 }

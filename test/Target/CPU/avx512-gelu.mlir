@@ -114,3 +114,20 @@ func.func private @Single(%x: vector<16xf32>) -> vector<16xf32> attributes {tile
   %r = arith.mulf %q, %p : vector<16xf32>
   return %r : vector<16xf32>
 }
+
+// Widened by the program: its constants are of f32, and this is none of GELU's.
+// CHECK-LABEL: @Widened
+// CHECK-NOT: llvm.x86.avx512.fixupimm
+// CHECK: return
+func.func private @Widened(%h: vector<16xf16>) -> vector<16xf32> attributes {tilewright.kernel} {
+  %one = arith.constant dense<1.0> : vector<16xf32>
+  %half = arith.constant dense<0.5> : vector<16xf32>
+  %root = arith.constant dense<0.70703125> : vector<16xf32>
+  %x = arith.extf %h : vector<16xf16> to vector<16xf32>
+  %s = arith.mulf %x, %root : vector<16xf32>
+  %e = math.erf %s : vector<16xf32>
+  %p = arith.addf %e, %one : vector<16xf32>
+  %q = arith.mulf %x, %half : vector<16xf32>
+  %r = arith.mulf %q, %p : vector<16xf32>
+  return %r : vector<16xf32>
+}

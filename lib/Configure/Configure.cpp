@@ -21,7 +21,6 @@
 #include "tilewright/Configure/Irregular.h"
 #include "tilewright/Configure/Pins.h"
 #include "tilewright/Configure/Splits.h"
-#include "tilewright/Configure/Streams.h"
 #include "tilewright/Configure/Tuning.h"
 #include "tilewright/Dialect/Clusters.h"
 #include "tilewright/Dialect/Divisibility.h"
@@ -290,8 +289,6 @@ static LogicalResult chooseConfig(KernelInfo &info, TargetAttr target, bool pinn
   return success();
 }
 
-/// The best config is followed by the same with blocks that share all sums, where these would have
-/// to be cut: what it takes with a second kernel, only a sweep can tell.
 static void recordCandidates(const KernelInfo &info, ArrayRef<Candidate> candidates) {
   func::FuncOp kernel = info.kernel;
   SmallVector<Attribute> fitting;
@@ -301,11 +298,6 @@ static void recordCandidates(const KernelInfo &info, ArrayRef<Candidate> candida
       refused.push_back(candidate.refused);
     else
       fitting.push_back(candidate.config);
-  LoweringConfigAttr stream;
-  if (!fitting.empty())
-    stream = streamInParts(info, candidates.front().config, getTarget(kernel));
-  if (stream)
-    fitting.insert(fitting.begin() + 1, stream);
   kernel->setAttr(kRefusedAttr, countByKind(kernel.getContext(), refused));
   kernel->setAttr(kConfigsAttr, ArrayAttr::get(kernel.getContext(), fitting));
   recordProblem(kernel, describeProblem(info), describeShape(info));

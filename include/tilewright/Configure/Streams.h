@@ -28,12 +28,6 @@ Refusal whyNotStreamed(const KernelInfo &info, LoweringConfigAttr config);
 /// How they share them; null where the config has no `stream_k`.
 SharesAttr sharesOf(const KernelInfo &info, LoweringConfigAttr config);
 
-/// `config`, of a product that is in one piece and whose tiles are no whole waves of blocks, with
-/// blocks that share the sums; null where they cannot. It is the kernel's if it is pinned on the
-/// op, whose sum is then cut.
-LoweringConfigAttr streamInParts(const KernelInfo &info, LoweringConfigAttr config,
-                                 TargetAttr target);
-
 /// What of a config would let blocks share the sums, in words, where the tiles of a product
 /// that is in one piece leave much of a wave of blocks without work; else empty.
 std::string adviseStream(const KernelInfo &info, LoweringConfigAttr config,

@@ -108,58 +108,30 @@ LoweringConfigAttr Warpgroups::stream(const KernelInfo &info, LoweringConfigAttr
   return isEven ? LoweringConfigAttr() : stream;
 }
 
-namespace {
-/// What blocks could share of a product that is in one piece.
-struct Waves {
-  Work work;
-  /// Clusters of blocks that the device holds at a time, and blocks of each.
-  int64_t clusters, cluster;
-
-  bool areWhole() const { return work.tiles % clusters == 0; }
-  int64_t parts() const { return SharesAttr::countParts(work.tiles, work.steps, clusters); }
-};
-} // namespace
-
-static std::optional<Waves> wavesOf(const KernelInfo &info, LoweringConfigAttr config,
-                                    TargetAttr target) {
-  constexpr int64_t kMostParts = 4;
-  const Contraction *product = info.getContraction(info.getRoot());
-  if (!config.isForWarpgroups() || info.split || !isStatic(info) || !product ||
-      product->k.size() != 1 || matchCombiners(info.getRoot()).empty())
-    return std::nullopt;
-  std::optional<Work> work = workOf(info, config, product->k.front());
-  int64_t clusters = blocksOf(config, multiprocessorsOf(target));
-  // A device that holds no whole cluster at a time shares nothing among several.
-  if (!work || clusters == 0 ||
-      !SharesAttr::whyNot(work->tiles, work->steps, clusters, kMostParts).empty())
-    return std::nullopt;
-  return Waves{*work, clusters, llvm::product_of(config.getCluster())};
-}
-
-LoweringConfigAttr tilewright::streamInParts(const KernelInfo &info, LoweringConfigAttr config,
-                                             TargetAttr target) {
-  std::optional<Waves> waves = wavesOf(info, config, target);
-  if (!waves || waves->areWhole() || config.getSplits() > 1 || !config.getProducer())
-    return {};
-  return config.withStream(waves->clusters * waves->cluster, waves->parts());
-}
-
 std::string tilewright::adviseStream(const KernelInfo &info, LoweringConfigAttr config,
                                      TargetAttr target) {
   // Waves of which less than this is used, by sums of so many steps, are worth looking at
   // what a second kernel takes.
   constexpr double kMostUsed = 0.7;
-  constexpr int64_t kMinSteps = 64;
-  std::optional<Waves> waves = wavesOf(info, config, target);
-  if (!waves || waves->work.steps < kMinSteps ||
-      double(waves->work.tiles) >
-          kMostUsed * double(llvm::alignTo(waves->work.tiles, waves->clusters)))
+  constexpr int64_t kMinSteps = 64, kMostParts = 4;
+  const Contraction *product = info.getContraction(info.getRoot());
+  if (!config.isForWarpgroups() || info.split || !isStatic(info) || !product ||
+      product->k.size() != 1 || matchCombiners(info.getRoot()).empty())
     return "";
-  auto [work, clusters, cluster] = *waves;
-  return "the last wave of " + std::to_string(clusters * cluster) + " blocks has " +
-         std::to_string(work.tiles % clusters * cluster) + " of " +
-         std::to_string(work.tiles * cluster) +
-         " tiles; a config pinned on the op with 'splits = " + std::to_string(waves->parts()) +
-         ", persistent = true, stream_k = " + std::to_string(clusters * cluster) +
+  std::optional<Work> work = workOf(info, config, product->k.front());
+  int64_t multiprocessors = multiprocessorsOf(target),
+          blocks = blocksOf(config, multiprocessors),
+          cluster = llvm::product_of(config.getCluster());
+  // A device that holds no whole cluster at a time shares nothing among several.
+  if (!work || blocks == 0 || work->steps < kMinSteps ||
+      double(work->tiles) > kMostUsed * double(llvm::alignTo(work->tiles, blocks)) ||
+      !SharesAttr::whyNot(work->tiles, work->steps, blocks, kMostParts).empty())
+    return "";
+  return "the last wave of " + std::to_string(blocks * cluster) + " blocks has " +
+         std::to_string(work->tiles % blocks * cluster) + " of " +
+         std::to_string(work->tiles * cluster) +
+         " tiles; a config pinned on the op with 'splits = " +
+         std::to_string(SharesAttr::countParts(work->tiles, work->steps, blocks)) +
+         ", persistent = true, stream_k = " + std::to_string(blocks * cluster) +
          "' lets these share all sums";
 }

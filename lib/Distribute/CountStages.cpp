@@ -26,7 +26,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/Matchers.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
@@ -69,13 +69,6 @@ private:
 };
 } // namespace
 
-static std::optional<int64_t> constantOf(Value value) {
-  APInt known;
-  if (!matchPattern(value, m_ConstantInt(&known)))
-    return std::nullopt;
-  return known.getSExtValue();
-}
-
 static std::optional<Position> matchPosition(Value value, scf::ForOp loop) {
   Position position;
   for (;;) {
@@ -85,7 +78,7 @@ static std::optional<Position> matchPosition(Value value, scf::ForOp loop) {
     if (!isa_and_present<arith::AddIOp, arith::SubIOp>(op))
       return std::nullopt;
     Value left = op->getOperand(0), right = op->getOperand(1);
-    if (std::optional<int64_t> offset = constantOf(right)) {
+    if (std::optional<int64_t> offset = getConstantIntValue(right)) {
       position.offset += isa<arith::AddIOp>(op) ? *offset : -*offset;
       value = left;
       continue;
@@ -101,14 +94,14 @@ static std::optional<Position> matchPosition(Value value, scf::ForOp loop) {
 
 /// The phase remui (divui %at, N) + rounds, 2: (%at, N, rounds).
 static std::optional<std::tuple<Value, int64_t, int64_t>> matchPhase(Operation *op) {
-  if (!isa_and_present<arith::RemUIOp>(op) || constantOf(op->getOperand(1)) != 2)
+  if (!isa_and_present<arith::RemUIOp>(op) || getConstantIntValue(op->getOperand(1)) != 2)
     return std::nullopt;
   int64_t rounds = 0;
   auto add = op->getOperand(0).getDefiningOp<arith::AddIOp>();
-  if (add && constantOf(add.getRhs()))
-    rounds = *constantOf(add.getRhs());
+  if (add && getConstantIntValue(add.getRhs()))
+    rounds = *getConstantIntValue(add.getRhs());
   auto round = (rounds ? add.getLhs() : op->getOperand(0)).getDefiningOp<arith::DivUIOp>();
-  std::optional<int64_t> stages = round ? constantOf(round.getRhs()) : std::nullopt;
+  std::optional<int64_t> stages = round ? getConstantIntValue(round.getRhs()) : std::nullopt;
   if (!stages || llvm::isPowerOf2_64(*stages))
     return std::nullopt;
   return std::tuple(round.getLhs(), *stages, rounds);
@@ -130,7 +123,7 @@ void StageCounter::collect() {
   loop.getBody()->walk([&](arith::RemUIOp op) {
     if (std::optional phase = matchPhase(op); phase && std::get<1>(*phase) == stages)
       add(op, /*isPhase=*/true, std::get<0>(*phase), std::get<2>(*phase));
-    else if (constantOf(op.getRhs()) == stages)
+    else if (getConstantIntValue(op.getRhs()) == stages)
       add(op, /*isPhase=*/false, op.getLhs(), 0);
   });
 }
@@ -144,7 +137,7 @@ SmallVector<Value> StageCounter::begin(OpBuilder &b) {
   };
   Value first = loop.getLowerBound();
   if (base)
-    first = constantOf(first) == 0 ? base : arith::AddIOp::create(b, loc, base, first).getResult();
+    first = getConstantIntValue(first) == 0 ? base : arith::AddIOp::create(b, loc, base, first).getResult();
   SmallVector<Value> counters;
   for (int64_t behind : {0, 1}) {
     // A round and a step ahead of the one before.
@@ -212,7 +205,7 @@ scf::ForOp StageCounter::rewrite(RewriterBase &rewriter) {
 void tilewright::countStages(func::FuncOp kernel) {
   SmallVector<scf::ForOp> loops;
   kernel.walk([&](scf::ForOp loop) {
-    if (constantOf(loop.getStep()) == 1)
+    if (getConstantIntValue(loop.getStep()) == 1)
       loops.push_back(loop);
   });
   IRRewriter rewriter(kernel.getContext());

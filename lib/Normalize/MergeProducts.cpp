@@ -360,8 +360,12 @@ struct MergeProductsPass : tilewright::impl::MergeProductsPassBase<MergeProducts
         !func.getNumArguments() || !func.getBody().hasOneBlock())
       return;
     for (ArrayRef<Branch> branches : collect(func.getBody().front()))
-      if (branches.size() > 1)
+      if (branches.size() > 1) {
+        addExplanation(func, Twine(branches.size()) +
+                                 " products of one operand by constants are one; the constants "
+                                 "are put side by side when the program is loaded");
         merge(branches);
+      }
   }
 };
 } // namespace

@@ -9,6 +9,7 @@
 // Queries and keys with a bias each: one product, and slices of what it gives.
 // CHECK-LABEL: func.func @Biased(
 // CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<?x32xf32>
+// CHECK-SAME: tilewright.explain = ["2 products of one operand by constants are one; the constants are put side by side when the program is loaded"]
 // CHECK-DAG: %[[WQ:.*]] = arith.constant dense_resource<wq>
 // CHECK-DAG: %[[WK:.*]] = arith.constant dense_resource<wk>
 // CHECK: %[[W:.*]] = tensor.empty() : tensor<24x32xf32>

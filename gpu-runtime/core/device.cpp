@@ -6,6 +6,7 @@
 #include "core/device.h"
 
 #include "core/checked.h"
+#include "core/constant_cache.h"
 #include "core/number_text.h"
 
 #include <algorithm>
@@ -29,7 +30,7 @@ Device::Device(std::shared_ptr<void> owner, DeviceInfo info,
                std::string driverName, std::unique_ptr<DriverDevice> driver)
     : owner(std::move(owner)), deviceInfo(std::move(info)),
       nameOfDriver(std::move(driverName)), driverDevice(std::move(driver)),
-      memory(*driverDevice) {}
+      constantCache(std::make_unique<ConstantCache>()), memory(*driverDevice) {}
 
 Device::~Device() {
   if (isLost())

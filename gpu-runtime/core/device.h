@@ -23,6 +23,7 @@
 namespace tilewright::runtime {
 
 class Buffer;
+class ConstantCache;
 class Device;
 class Event;
 class Stream;
@@ -44,6 +45,7 @@ public:
   const std::string &driverName() const { return nameOfDriver; }
   DriverDevice &driver() { return *driverDevice; }
   TensorMapCache &tensorMaps() { return maps; }
+  ConstantCache &constants() { return *constantCache; }
   int64_t fact(std::string_view key) const { return driverDevice->fact(key); }
 
   /// Memory for use on `stream` (null: any). When the driver has none left, the
@@ -85,6 +87,7 @@ private:
   std::string nameOfDriver;
   std::unique_ptr<DriverDevice> driverDevice;
   TensorMapCache maps;
+  std::unique_ptr<ConstantCache> constantCache;
   Allocator memory;
   std::mutex mutex;
   std::vector<std::weak_ptr<Stream>> streams;

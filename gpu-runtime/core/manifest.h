@@ -70,6 +70,7 @@ struct ConstantDesc {
   std::string sha256;    // of the tensor that was compiled with; lower-case
   int64_t loadFunction = -1; // number of the function; -1 for others
   size_t result = 0;         // of that function
+  std::string identity; // of that result, lower-case hexadecimal; empty: of this program alone
   /// Nothing but functions that run at load reads it.
   bool onlyAtLoad = false;
 };

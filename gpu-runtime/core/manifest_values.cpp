@@ -124,6 +124,13 @@ Status readFunction(const JsonCursor &json, FunctionDesc &result) {
   return readOptional(json, "bytes", scope, result.bytes);
 }
 
+static Status checkHash(const JsonCursor &json, const std::string &text) {
+  bool isHash = text.size() == 64;
+  for (char c : text)
+    isHash &= (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+  return isHash ? Status::ok() : json.error("expected 64 lower-case hexadecimal digits");
+}
+
 /// What is said of a parameter; that its file has it is known when that is open.
 static Status readParameter(const JsonCursor &json, ConstantDesc &result) {
   if (Status s = json["parameter"].string(result.parameter))
@@ -141,11 +148,7 @@ static Status readParameter(const JsonCursor &json, ConstantDesc &result) {
                                " takes " + std::to_string(bytes) + " bytes");
   if (Status s = json["sha256"].string(result.sha256))
     return s;
-  bool isHash = result.sha256.size() == 64;
-  for (char c : result.sha256)
-    isHash &= (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-  return isHash ? Status::ok()
-                : json["sha256"].error("expected 64 lower-case hexadecimal digits");
+  return checkHash(json["sha256"], result.sha256);
 }
 
 Status readLoadFunction(const JsonCursor &json, LoadFunctionDesc &result) {
@@ -181,6 +184,12 @@ static Status readComputed(const JsonCursor &json,
   if (Status s = json["result"].integer(0, int64_t(results.size()) - 1, number))
     return s;
   result.result = size_t(number);
+  if (json.has("identity")) {
+    if (Status s = json["identity"].string(result.identity))
+      return s;
+    if (Status s = checkHash(json["identity"], result.identity))
+      return s;
+  }
   const ValueType &type = results[result.result];
   return type.dtype == result.dtype && type.shape == result.shape
              ? Status::ok()

@@ -16,7 +16,6 @@
 #include <mutex>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <tuple>
 #include <unistd.h>
 
 namespace tilewright::runtime {
@@ -108,10 +107,17 @@ Status readTensor(const JsonCursor &json, uint64_t dataSize,
 }
 
 /// Which file it is, and which state of it.
-using FileKey = std::tuple<dev_t, ino_t, off_t, time_t, long>;
+std::string keyOf(const struct stat &info) {
+  std::string key;
+  for (int64_t part : {int64_t(info.st_dev), int64_t(info.st_ino), int64_t(info.st_size),
+                       int64_t(info.st_mtim.tv_sec), int64_t(info.st_mtim.tv_nsec)})
+    key += std::to_string(part) + ':';
+  return key;
+}
+
 struct OpenFiles {
   std::mutex mutex;
-  std::map<FileKey, std::weak_ptr<const ParameterFile>> files;
+  std::map<std::string, std::weak_ptr<const ParameterFile>> files;
 };
 OpenFiles &openFiles() {
   // Programs may be released when the process ends: never destroyed.
@@ -147,8 +153,7 @@ Status ParameterFile::open(const std::string &path,
     return where(notFound(std::strerror(errno)));
   if (!S_ISREG(info.st_mode))
     return where(wrong("is not an ordinary file"));
-  FileKey key(info.st_dev, info.st_ino, info.st_size, info.st_mtim.tv_sec,
-              info.st_mtim.tv_nsec);
+  const std::string key = keyOf(info);
   OpenFiles &open = openFiles();
   std::lock_guard<std::mutex> lock(open.mutex);
   for (auto it = open.files.begin(); it != open.files.end();)
@@ -161,6 +166,7 @@ Status ParameterFile::open(const std::string &path,
     return where(std::move(s));
   if (Status s = made->readHeader())
     return where(std::move(s));
+  made->key = key;
   open.files[key] = made;
   result = std::move(made);
   return Status::ok();

@@ -44,6 +44,8 @@ public:
   ParameterFile(const ParameterFile &) = delete;
   ParameterFile &operator=(const ParameterFile &) = delete;
 
+  /// The same of all who have the same state of the same file open, at any time.
+  const std::string &identity() const { return key; }
   /// By name, in the order of names.
   const std::map<std::string, Tensor> &tensors() const { return table; }
   /// The tensor of that name, type and static shape. The error says what there is
@@ -58,6 +60,7 @@ private:
 
   uint8_t *base = nullptr;
   uint64_t bytes = 0;
+  std::string key;
   std::map<std::string, Tensor> table;
 };
 

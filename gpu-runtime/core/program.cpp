@@ -9,6 +9,7 @@
 #include "core/host_api.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 
 namespace tilewright::runtime {
@@ -30,10 +31,34 @@ Status suits(const ProgramDesc &program, const Device &device,
   return Status::ok();
 }
 
-// The first program that the device runs.
+/// How much of a device a program is made for: compute capability, whether for this one
+/// (or its family) alone, level of x86-64, what else has to be there, vectors, version.
+std::array<int64_t, 6> demandsOf(const ProgramDesc &program) {
+  std::array<int64_t, 6> demands{};
+  auto &[sm, only, level, features, vectors, version] = demands;
+  for (const auto &[key, value] : program.requirements) {
+    if (key == "sm")
+      sm = value;
+    else if (key == "sm_exact" || key == "sm_family")
+      only = std::max<int64_t>(only, key == "sm_exact" ? 2 : 1);
+    else if (key.compare(0, 8, "x86-64-v") == 0)
+      level = std::max<int64_t>(level, key.back() - '0');
+    else if (key == "sve_bits")
+      vectors = value;
+    else if (key == "vulkan")
+      version = value;
+    else if (value == 1)
+      ++features;
+  }
+  return demands;
+}
+
+// Of the programs that the device runs, the first of those that demand most of it.
 Status select(const Manifest &manifest, Device &device,
               const ProgramOptions &options, size_t &index) {
   std::string reasons;
+  size_t none = manifest.programs.size();
+  index = none;
   for (size_t i = 0; i < manifest.programs.size(); ++i) {
     const ProgramDesc &program = manifest.programs[i];
     Status status;
@@ -46,11 +71,15 @@ Status select(const Manifest &manifest, Device &device,
     else
       status = suits(program, device, device.driver());
     if (status.isOk()) {
-      index = i;
-      return Status::ok();
+      if (index == none ||
+          demandsOf(program) > demandsOf(manifest.programs[index]))
+        index = i;
+      continue;
     }
     reasons += "; '" + program.target + "': " + status.message();
   }
+  if (index != none)
+    return Status::ok();
   std::string what = options.reference
                          ? "the artifact has no reference program for "
                          : "the artifact has no program for ";

@@ -122,12 +122,18 @@ private:
   Status placeConstants(const ProgramOptions &options);
   Status openParameters(const ProgramOptions &options,
                         std::shared_ptr<const ParameterFile> &file) const;
+  /// Whether its tensors have the values that the program was compiled with.
+  Status verifyParameters(const ParameterFile &file) const;
   Status placeParameter(const ConstantDesc &constant,
                         const std::shared_ptr<const ParameterFile> &file,
-                        bool verify, Stream &upload, View &view);
+                        Stream &upload, View &view);
   Status placeSection(const ConstantDesc &constant, Stream &upload, View &view);
-  /// Runs the functions of `at_load`; their results are constants.
+  /// Takes what another program has on the device; whether functions have to run for the rest.
+  bool takeShared(const ParameterFile *file);
+  /// Runs the functions of `at_load` of which something is missing; their results are constants.
   Status computeConstants(Stream &stream);
+  /// From here on, others find those that they would place or compute likewise.
+  void shareConstants(const ParameterFile *file);
   /// Calls function `number` of the host program with arguments of types `inputs`;
   /// `values` has room for the results. `where` is in front of errors that a later
   /// synchronisation finds.

@@ -4,10 +4,12 @@
 // Constants of a program: sections of the artifact, which are uploaded, tensors of
 // the parameter file, and what functions of the program compute from these at load. A
 // device that computes on host memory uses tensors of the file in place; others get a
-// copy from the mapping.
+// copy from the mapping. What one program of a device has so, the next one of the same file
+// shares (constant_cache.h).
 
 #include "core/program.h"
 
+#include "core/constant_cache.h"
 #include "core/parameters.h"
 #include "core/sha256.h"
 
@@ -35,15 +37,15 @@ std::string pathOf(const ProgramOptions &options, const ProgramDesc &program) {
   return chosen + (chosen.back() == '/' ? "" : "/") + program.parameterFile;
 }
 
-Status verifyHash(const ConstantDesc &constant,
-                  const ParameterFile::Tensor &tensor) {
-  std::string hash = toHex(sha256(tensor.data, tensor.size));
-  return hash == constant.sha256
-             ? Status::ok()
-             : invalidArgument("its tensor '" + constant.parameter +
-                               "' has other values than the one that the "
-                               "program was compiled with: its SHA-256 is " +
-                               hash + ", not " + constant.sha256);
+/// What the device's programs know it by; empty: it is this program's alone.
+std::string sharedKey(const ConstantDesc &constant, const std::string &target,
+                      const ParameterFile *file) {
+  if (constant.parameter.empty() && constant.identity.empty())
+    return "";
+  return (constant.identity.empty() ? "tensor " + constant.parameter
+                                    : target + ' ' + constant.identity) +
+         ' ' + shapeText(constant.shape, constant.dtype) + ' ' +
+         (file ? file->identity() : "");
 }
 
 } // namespace
@@ -63,16 +65,30 @@ Status Program::openParameters(const ProgramOptions &options,
                   "program option 'parameters', names the file)");
 }
 
+Status Program::verifyParameters(const ParameterFile &file) const {
+  for (const ConstantDesc &constant : program.constants) {
+    if (constant.parameter.empty())
+      continue;
+    const ParameterFile::Tensor *tensor = nullptr;
+    if (Status s = file.find(constant.parameter, constant.dtype, constant.shape, tensor))
+      return s;
+    std::string hash = toHex(sha256(tensor->data, tensor->size));
+    if (hash != constant.sha256)
+      return invalidArgument("its tensor '" + constant.parameter +
+                             "' has other values than the one that the "
+                             "program was compiled with: its SHA-256 is " +
+                             hash + ", not " + constant.sha256);
+  }
+  return Status::ok();
+}
+
 Status Program::placeParameter(const ConstantDesc &constant,
                                const std::shared_ptr<const ParameterFile> &file,
-                               bool verify, Stream &upload, View &view) {
+                               Stream &upload, View &view) {
   const ParameterFile::Tensor *tensor = nullptr;
   if (Status s = file->find(constant.parameter, constant.dtype, constant.shape,
                             tensor))
     return s;
-  if (verify)
-    if (Status s = verifyHash(constant, *tensor))
-      return s;
   uint64_t address = reinterpret_cast<uintptr_t>(tensor->data);
   if (program.driver == "cpu" && tensor->size && address % kAlignment == 0) {
     std::shared_ptr<Buffer> buffer;
@@ -108,32 +124,70 @@ Status Program::placeConstants(const ProgramOptions &options) {
   std::shared_ptr<const ParameterFile> file;
   if (Status s = openParameters(options, file))
     return s;
+  auto inFile = [&](Status s) {
+    return std::move(s).in("parameter file '" + pathOf(options, program) + "'");
+  };
+  if (file && options.verifyParameters)
+    if (Status s = verifyParameters(*file))
+      return inFile(std::move(s));
   std::shared_ptr<Stream> upload;
   if (Status s = ownStream(upload))
     return s;
   constantViews.resize(program.constants.size());
+  bool computes = takeShared(file.get());
   for (size_t i = 0; i < program.constants.size(); ++i) {
     const ConstantDesc &constant = program.constants[i];
-    if (constant.loadFunction >= 0)
+    if (constant.loadFunction >= 0 || (constant.onlyAtLoad && !computes) ||
+        constantViews[i].buffer)
       continue;
-    bool isParameter = !constant.parameter.empty();
-    if (Status s = isParameter ? placeParameter(constant, file,
-                                                options.verifyParameters,
-                                                *upload, constantViews[i])
-                               : placeSection(constant, *upload, constantViews[i]))
-      return std::move(s).in(isParameter ? "parameter file '" +
-                                               pathOf(options, program) + "'"
-                                         : "constant");
+    if (!constant.parameter.empty()) {
+      if (Status s = placeParameter(constant, file, *upload, constantViews[i]))
+        return inFile(std::move(s));
+    } else if (Status s = placeSection(constant, *upload, constantViews[i])) {
+      return std::move(s).in("constant");
+    }
   }
   // Copies read the mapping until then.
   if (Status s = upload->synchronize())
     return s;
-  return computeConstants(*upload);
+  if (computes)
+    if (Status s = computeConstants(*upload))
+      return s;
+  shareConstants(file.get());
+  return Status::ok();
+}
+
+bool Program::takeShared(const ParameterFile *file) {
+  bool isComplete = true;
+  for (size_t i = 0; i < program.constants.size(); ++i) {
+    const ConstantDesc &constant = program.constants[i];
+    std::string key = sharedKey(constant, program.target, file);
+    bool isThere = !key.empty() && owner->constants().find(key, constantViews[i]);
+    isComplete &= isThere || constant.loadFunction < 0;
+  }
+  return !isComplete;
+}
+
+void Program::shareConstants(const ParameterFile *file) {
+  for (size_t i = 0; i < program.constants.size(); ++i) {
+    const ConstantDesc &constant = program.constants[i];
+    std::string key = sharedKey(constant, program.target, file);
+    if (constant.onlyAtLoad)
+      constantViews[i] = View();
+    else if (!key.empty())
+      owner->constants().share(key, constantViews[i]);
+  }
 }
 
 Status Program::computeConstants(Stream &stream) {
   for (size_t number = 0; number < program.loadFunctions.size(); ++number) {
     const LoadFunctionDesc &function = program.loadFunctions[number];
+    bool isComplete = true;
+    for (size_t i = 0; i < program.constants.size(); ++i)
+      isComplete &= program.constants[i].loadFunction != int64_t(number) ||
+                    constantViews[i].buffer;
+    if (isComplete)
+      continue;
     TraceSlice slice(*owner, "load", function.name);
     std::vector<CallValue> values(function.results.size());
     const std::string where =
@@ -147,15 +201,12 @@ Status Program::computeConstants(Stream &stream) {
       return s;
     for (size_t i = 0; i < program.constants.size(); ++i) {
       const ConstantDesc &constant = program.constants[i];
-      if (constant.loadFunction != int64_t(number))
+      if (constant.loadFunction != int64_t(number) || constantViews[i].buffer)
         continue;
       constantViews[i] = values[constant.result].view;
       constantViews[i].buffer->protect();
     }
   }
-  for (size_t i = 0; i < program.constants.size(); ++i)
-    if (program.constants[i].onlyAtLoad)
-      constantViews[i] = View();
   return Status::ok();
 }
 

@@ -88,6 +88,8 @@ LogicalResult Compilation::compileKernels(Job &job, CompiledProgram &program) {
     item.into = &compiled;
     auto original = item.kernel->getAttrOfType<StringAttr>(kVariantOfAttr);
     compiled.dispatch = (original ? original.getValue() : item.kernel.getName()).str();
+    compiled.program = programName(*job.target, *item.variant);
+    compiled.kernel = item.kernel.getName().str();
     item.kernel.setName((item.kernel.getName() + item.variant->tag).str());
   }
   PassManager pm(context, ModuleOp::getOperationName());

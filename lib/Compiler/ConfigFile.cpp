@@ -8,6 +8,7 @@
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
 
 using namespace mlir;
@@ -18,6 +19,31 @@ static FileLineColLoc locationOf(Operation *op) {
   return op->getLoc()->findInstanceOf<FileLineColLoc>();
 }
 
+/// Whether a program may be called `name` and `rest` ("cuda", "_sm_80"): a target's text with
+/// underscores for what no symbol has, and what its features and variants append.
+static bool mayBeProgram(MLIRContext *context, StringRef name, StringRef rest,
+                         const TargetRegistry &registry) {
+  auto parsed = [&](const llvm::Twine &text) -> std::optional<ParsedTarget> {
+    llvm::Expected<ParsedTarget> target = registry.parse(context, text.str());
+    if (target)
+      return std::move(*target);
+    llvm::consumeError(target.takeError());
+    return std::nullopt;
+  };
+  if (std::optional<ParsedTarget> plain = parsed(name))
+    if (llvm::is_contained(llvm::map_range(plain->variants, [](const TargetVariant &variant) {
+          return StringRef(variant.tag);
+        }), rest))
+      return true;
+  SmallVector<StringRef> parts;
+  rest.drop_front().split(parts, '_');
+  for (size_t count = parts.size(); count; --count)
+    for (StringRef between : {"_", "-", "."})
+      if (parsed(name + ":" + llvm::join(ArrayRef(parts).take_front(count), between)))
+        return true;
+  return false;
+}
+
 /// What is wrong with the name of a target that a config is for, which may be a target, a part
 /// of one ("cuda"), or the name of a program ("cuda_sm_80"); empty: nothing.
 static std::string whyNoTarget(MLIRContext *context, StringRef key,
@@ -26,8 +52,13 @@ static std::string whyNoTarget(MLIRContext *context, StringRef key,
   if (!registry.lookupTarget(name))
     return "names the target '" + key.str() + "'; known are " + registry.getSyntax();
   StringRef rest = key.drop_front(name.size());
-  if (rest.empty() || rest.front() == '_')
+  if (rest.empty())
     return "";
+  if (rest.front() == '_')
+    return mayBeProgram(context, name, rest, registry)
+               ? ""
+               : "is for no target: '" + key.str() +
+                     "' names no program; that of cuda:sm_80, say, is 'cuda_sm_80'";
   llvm::Expected<ParsedTarget> target = registry.parse(context, key);
   return target ? "" : "is for no target: " + llvm::toString(target.takeError());
 }

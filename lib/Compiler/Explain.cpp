@@ -394,6 +394,8 @@ void tilewright::explainCode(const CompiledProgram &program,
         continue;
       const llvm::json::Object &description = compiled.description;
       ExplainedVariant &variant = kernel.variants.emplace_back();
+      variant.program = compiled.program;
+      variant.kernel = compiled.kernel;
       variant.name = compiled.code.entry;
       if (const llvm::json::Value *guard = description.get("guard"))
         variant.guard = shortGuard(*guard);

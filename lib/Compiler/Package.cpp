@@ -110,6 +110,7 @@ static FailureOr<json::Array> describeConstants(Location loc,
                                                 std::vector<Section> &sections) {
   json::Array constants;
   const HostConstants &all = program.host.constants;
+  bool hasParameters = false;
   for (auto [number, constant] : llvm::enumerate(all.data)) {
     FailureOr<json::Object> value = describeValue(loc, constant.getShapedType());
     if (failed(value))
@@ -118,6 +119,7 @@ static FailureOr<json::Array> describeConstants(Location loc,
     if (number < all.onlyAtLoad.size() && all.onlyAtLoad[number])
       (*value)["only_at_load"] = true;
     bool isParameter = parameters.contains(constant);
+    hasParameters |= isParameter;
     if (isParameter && !embed) {
       parameters.describe(constant, *value);
       constants.push_back(std::move(*value));
@@ -140,6 +142,9 @@ static FailureOr<json::Array> describeConstants(Location loc,
     value->erase("kind");
     (*value)["at_load"] = int64_t(constant.function);
     (*value)["result"] = constant.result;
+    // Names of tensors say nothing without their file.
+    if (!constant.identity.empty() && !(embed && hasParameters))
+      (*value)["identity"] = constant.identity;
     constants.push_back(std::move(*value));
   }
   return constants;

@@ -21,6 +21,8 @@ namespace tilewright {
 struct CompiledKernel {
   /// Name of the kernel that dispatches call.
   std::string dispatch;
+  /// Which variant of it, by KernelExplanation's names.
+  std::string program, kernel;
   /// The manifest's entry, without section, shared and subgroup.
   llvm::json::Object description;
   KernelCode code;

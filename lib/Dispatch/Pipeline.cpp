@@ -71,6 +71,7 @@ void tilewright::populateDispatchPipeline(OpPassManager &pm,
   func.addPass(createCanonicalizePass("dispatch"));
   func.addPass(createCSEPass());
   pm.addPass(createLoadDispatchesPass());
+  pm.addPass(createIdentifyLoadedPass());
   pm.nest<func::FuncOp>().addPass(createCheckHostPass());
 }
 

@@ -158,11 +158,13 @@ void tilewright::prepareIrregular(func::FuncOp func, bool keepSorts) {
   IRRewriter b(func.getContext());
   SmallVector<Operation *> ops;
   func.walk([&](Operation *op) {
-    if (isIrregular(op) || isa<TopKOp, NonzeroOp, UniqueOp, FftOp>(op))
+    if (isIrregular(op) || isa<TopKOp, NonzeroOp, UniqueOp, FftOp, linalg::SoftmaxOp>(op))
       ops.push_back(op);
   });
   for (size_t number = 0; number < ops.size(); ++number) {
     Operation *op = onTensors(b, cast<DestinationStyleOpInterface>(ops[number]));
+    if (isa<linalg::SoftmaxOp>(op)) // whose decomposition is one of tensors
+      continue;
     if (findNothing(b, cast<DestinationStyleOpInterface>(op)))
       continue;
     if (auto fourier = dyn_cast<FftOp>(op)) {

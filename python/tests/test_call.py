@@ -413,6 +413,44 @@ def test_tensors_of_other_threads_and_streams_come_after_their_work(add, device)
     np.testing.assert_array_equal(add(y, y).numpy(), 128 * x)
 
 
+def test_what_a_stream_writes_in_place_is_read_behind_it(many, add, device):
+    count, size = 10, 1 << 15 if device.name.startswith("ptxsim") else 1 << 21
+    stream, other = device.stream(), device.stream()
+    zeros = np.zeros(size, "int32")
+
+    def written():
+        data = tilewright.asarray(zeros, device=device, copy=True)
+        for _ in range(count):
+            many.increment(data, stream=stream)
+        return data
+
+    assert (written().numpy() == count).all()
+    assert (tilewright.asarray(written(), copy=True).numpy() == count).all()
+    assert (written().to("cpu").numpy() == count).all()
+    data = written()
+    many.increment(data, stream=other)
+    assert (data.numpy() == count + 1).all()
+    data = written()
+    many.increment(data)
+    assert (data.numpy() == count + 1).all()
+    # What is read on one stream is not written on another before that.
+    x = tilewright.asarray(np.ones(size, "float32"), device=device, copy=True)
+    scale = tilewright.compile("""
+func.func @double(%data: memref<?xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} outs(%data : memref<?xf32>) {
+    ^bb0(%o: f32):
+      %s = arith.addf %o, %o : f32
+      linalg.yield %s : f32
+  }
+  return
+}
+""", target=["cpu", "vulkan", "cuda:sm_80"])
+    results = [many.scale(x, 3.0, 0, stream=stream)[0] for _ in range(count)]
+    scale(x, stream=other)
+    assert all((result.numpy() == 3).all() for result in results)
+    assert (x.numpy() == 2).all()
+
+
 def test_a_device_that_was_lost_is_opened_anew():
     program = tilewright.compile("""
 func.func @main(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %c: tensor<?x?xf32>) -> tensor<?x?xf32> {

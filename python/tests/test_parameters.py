@@ -91,6 +91,22 @@ def test_the_file_of_a_text_and_the_cache(tmp_path):
         tilewright.compile(TEXT, target="cpu")
 
 
+@pytest.mark.parametrize("line", ['module attributes {tilewright.parameters="p.safetensors"} {',
+                                  'module attributes {"tilewright.parameters" = "p\\2Esafetensors"} {',
+                                  '// set tilewright.parameters = "other.safetensors"\n'
+                                  'module attributes {tilewright.parameters = "p.safetensors", a.b = "tilewright.parameters = \\"c\\""} {'])
+def test_spellings_of_the_attribute(tmp_path, line):
+    path, source = write(tmp_path / "p.safetensors", 1), tmp_path / "model.mlir"
+    source.write_text(TEXT.replace('module attributes {tilewright.parameters = "p.safetensors"} {', line))
+    for seed in (1, 2):  # the second time other weights are there
+        write(path, seed)
+        program = tilewright.compile(source, target="cpu")
+        assert program.parameters == str(path)
+        np.testing.assert_array_equal(program(X, device="cpu"), X @ weights(seed))
+        program.save(tmp_path / "model.tw")
+        tilewright.load(tmp_path / "model.tw", verify_parameters=True).on("cpu")
+
+
 def mappings(path):
     """How many mappings of a file this process has."""
     with open("/proc/self/maps", encoding="utf-8") as file:
@@ -195,3 +211,57 @@ module @m attributes {{torch.x = 1 : i64}} {{
 def test_a_text_without_large_constants_stays():
     text = "module {\n  func.func @main() -> tensor<2xf32> {\n    %0 = arith.constant dense<1.0> : tensor<2xf32>\n  }\n}\n"
     assert parameters.take_out(text, "p.safetensors") == (text, {})
+
+
+def test_files_are_added_to(tmp_path):
+    path, other = tmp_path / "p.safetensors", tmp_path / "q.safetensors"
+    ones, twos = (np.full(300, value, np.float32).tobytes() for value in (1, 2))
+    parameters.write(path, {"a": ("F32", [300], ones), "b": ("F32", [3, 100], ones)})
+    before = os.stat(path)
+    parameters.write(other, {"a": ("F32", [300], ones)})
+    assert parameters.add_to(path, other) == {}
+    assert os.stat(path).st_ino == before.st_ino  # as it was
+    parameters.write(other, {"a": ("F32", [300], twos), "b": ("F32", [300], ones), "c": ("F32", [300], twos)})
+    assert parameters.add_to(path, other) == {"a": "a_1", "b": "b_1"}
+    assert parameters.add_to(path, other) == {"a": "a_1", "b": "b_1"}
+    tensors, _, _ = read(path)
+    assert tensors == {"a": ones, "b": ones, "a_1": twos, "b_1": ones, "c": twos}
+
+
+def resident():
+    """Bytes of this process in memory that are its own."""
+    with open("/proc/self/smaps_rollup", encoding="utf-8") as file:
+        return sum(int(line.split()[1]) << 10 for line in file if line.startswith("Anonymous:"))
+
+
+def test_programs_share_what_is_computed_at_load(tmp_path):
+    """Weights that a program packs when it is loaded are there once, for all programs of the file on a device."""
+    path, size = tmp_path / "w.safetensors", 2048
+    weight = np.random.default_rng(1).integers(-4, 4, (size, size)).astype(np.float32)
+    parameters.write(path, {"w": ("F32", [size, size], weight.tobytes())})
+    text = """
+module attributes {tilewright.parameters = "w.safetensors"} {
+  func.func @main(%x: tensor<ROWSx2048xf32>) -> tensor<ROWSx2048xf32> {
+    %w = arith.constant dense_resource<"w"> : tensor<2048x2048xf32>
+    %e = tensor.empty() : tensor<ROWSx2048xf32>
+    %z = arith.constant 0.0 : f32
+    %f = linalg.fill ins(%z : f32) outs(%e : tensor<ROWSx2048xf32>) -> tensor<ROWSx2048xf32>
+    %r = linalg.matmul ins(%x, %w : tensor<ROWSx2048xf32>, tensor<2048x2048xf32>) outs(%f : tensor<ROWSx2048xf32>) -> tensor<ROWSx2048xf32>
+    return %r : tensor<ROWSx2048xf32>
+  }
+}
+"""
+    first, second = (tilewright.compile(text.replace("ROWS", str(rows)), target="cpu", parameters=path) for rows in (64, 96))
+    tilewright.device("cpu")
+    grown = []
+    for program, rows in ((first, 64), (second, 96)):
+        before = resident()
+        program.on("cpu")
+        grown.append(resident() - before)
+        x = np.random.default_rng(2).integers(-4, 4, (rows, size)).astype(np.float32)
+        np.testing.assert_array_equal(program(x, device="cpu"), x @ weight)
+    assert grown[0] > 3 * size * size and grown[1] < size * size, grown
+    del first
+    gc.collect()
+    x = np.ones((96, size), np.float32)
+    np.testing.assert_array_equal(second(x, device="cpu"), x @ weight)

@@ -18,6 +18,13 @@
 // On a CPU blocks are clipped at little cost; one row is a product of a vector and a matrix.
 // CPU:      variant main_matmul_0_upto1_v4:
 // CPU-NEXT:   if device(x86-64-v4) and dim({{[0-9]}}, 0) <= 1
+// CPU-NEXT:   grid
+// CPU-NEXT:   block tile 1 x {{[0-9 x]*}}, register tile 1 x
+// CPU-NEXT:   config: #tilewright.lowering_config<{{.*}}block = [1,
+// CPU:      variant main_matmul_0_v4:
+// CPU-NEXT:   if device(x86-64-v4)
+// CPU-NEXT:   grid
+// CPU:      variant main_matmul_0_upto1_v3:
 // CPU-NOT:  _upto{{[^1]}}
 // CPU-NOT:  _upto1{{[0-9]}}
 func.func @main(%a: tensor<?x512xf16>, %b: tensor<512x1024xf16>, %c: tensor<?x1024xf32>) -> tensor<?x1024xf32> {

@@ -19,7 +19,7 @@
 // CHECK-NEXT:     operations 8192 * dim(0, 0) + {{.*}}
 // CHECK-NEXT:     bytes that must move {{.*}}
 // CHECK-NEXT:     strategy simt_contraction: {{.*}}
-// CHECK-NEXT:     block tile {{[0-9 x]+}}, {{[0-9 x]+}} warps, operands 0, 1 through shared memory in {{[0-9]}} slots
+// CHECK-NEXT:     block tile {{[0-9 x]+}}, {{[0-9 x]+}} warps, operands 0, 1 through shared memory in {{[0-9]}} stages
 // CHECK-NEXT:     config: #tilewright.lowering_config<strategy = simt_contraction, {{.*}}>
 // CHECK-NEXT:     not on matrix units: {{.*}}
 // CHECK:          variant main_matmul_0: {{[0-9]+}} bytes of PTX, {{[0-9]+}} bytes of shared memory

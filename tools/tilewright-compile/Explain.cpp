@@ -54,7 +54,7 @@ static StringRef valueOf(StringRef config, StringRef key) {
   return value.take_until([](char c) { return c == ',' || c == '>'; });
 }
 
-std::string configInWords(StringRef line) {
+std::string configInWords(StringRef line, StringRef program) {
   if (!line.consume_front("config: "))
     return "";
   auto extents = [&](StringRef key) {
@@ -62,18 +62,20 @@ std::string configInWords(StringRef line) {
     valueOf(line, key).split(parts, ", ");
     return llvm::join(parts, " x ");
   };
+  bool isCpu = program.starts_with("cpu");
   std::string text = "block tile " + extents("block");
   if (!valueOf(line, "warps").empty())
     text += ", " + extents("warps") + " warps";
   if (!valueOf(line, "mma").empty())
     text += ", matrix instruction " + valueOf(line, "mma").trim('"').str();
   else if (!valueOf(line, "thread").empty())
-    text += ", " + extents("thread") + " elements a thread";
+    text += ", " + (isCpu ? "register tile " + extents("thread")
+                          : extents("thread") + " elements a thread");
   if (!valueOf(line, "promote").empty())
     text += ", operands " + valueOf(line, "promote").str() +
-            " through shared memory";
+            (isCpu ? " packed" : " through shared memory");
   if (!valueOf(line, "stages").empty())
-    text += " in " + valueOf(line, "stages").str() + " slots";
+    text += " in " + valueOf(line, "stages").str() + " stages";
   if (!valueOf(line, "splits").empty())
     text += (valueOf(line, "strategy") == "irregular" ? ", places in " : ", sums in ") +
             valueOf(line, "splits").str() + " parts";
@@ -142,10 +144,10 @@ static void writeOps(raw_ostream &os, const ExplainInput &input,
   }
 }
 
-static void writeLines(raw_ostream &os, ArrayRef<std::string> lines,
-                       unsigned indent) {
+static void writeLines(raw_ostream &os, StringRef program,
+                       ArrayRef<std::string> lines, unsigned indent) {
   for (const std::string &line : lines) {
-    std::string words = configInWords(line);
+    std::string words = configInWords(line, program);
     if (!words.empty())
       os << std::string(indent, ' ') << words << "\n";
     os << std::string(indent, ' ') << line << "\n";
@@ -169,16 +171,15 @@ static void writeKernel(raw_ostream &os, const ExplainInput &input,
   for (const std::string &name : program.programs) {
     if (several)
       os << "    for " << name << "\n";
-    writeLines(os, input.linesOf(name, kernel.name), several ? 6 : 4);
+    writeLines(os, name, input.linesOf(name, kernel.name), several ? 6 : 4);
   }
   for (const ExplainedVariant &variant : kernel.variants) {
     os << "    variant " << variant.name << ": " << sizesInWords(variant)
        << "\n      if " << variant.guard << "\n      grid (" << variant.grid
        << "), block (" << variant.block << ")\n";
-    writeLines(os, variant.lines, 6);
-    if (variant.name != kernel.name)
-      for (const std::string &name : program.programs)
-        writeLines(os, input.linesOf(name, variant.name), 6);
+    writeLines(os, variant.program, variant.lines, 6);
+    if (variant.kernel != kernel.name)
+      writeLines(os, variant.program, input.linesOf(variant.program, variant.kernel), 6);
   }
 }
 
@@ -243,15 +244,14 @@ static json::Object toJson(const ExplainedKernel &kernel) {
                       {"variants", std::move(variants)}};
 }
 
-/// The variant of this name in what was compiled for `program`, or null.
-static const ExplainedVariant *findVariant(const ExplainInput &input, StringRef program,
-                                           StringRef name) {
+/// What `lines` speak of, or null.
+static const ExplainedVariant *findVariant(const ExplainInput &input,
+                                           const KernelExplanation &lines) {
   for (const ProgramExplanation &explained : input.result.programs)
-    if (is_contained(explained.programs, program))
-      for (const ExplainedKernel &kernel : explained.kernels)
-        for (const ExplainedVariant &variant : kernel.variants)
-          if (variant.name == name)
-            return &variant;
+    for (const ExplainedKernel &kernel : explained.kernels)
+      for (const ExplainedVariant &variant : kernel.variants)
+        if (variant.program == lines.program && variant.kernel == lines.kernel)
+          return &variant;
   return nullptr;
 }
 
@@ -261,7 +261,7 @@ std::string explainJson(const ExplainInput &input) {
     json::Object entry{{"program", kernel.program},
                        {"kernel", kernel.kernel},
                        {"lines", json::Array(kernel.lines)}};
-    if (const ExplainedVariant *variant = findVariant(input, kernel.program, kernel.kernel)) {
+    if (const ExplainedVariant *variant = findVariant(input, kernel)) {
       entry["config"] = variant->config;
       entry["guard"] = variant->guard;
     }

@@ -33,8 +33,9 @@ std::string explainJson(const ExplainInput &input);
 /// One file without scripts or anything from outside.
 std::string explainHtml(const ExplainInput &input);
 
-/// "block tile 64 x 64 x 16, 2 x 2 x 1 warps, …" of a line "config: …", else "".
-std::string configInWords(llvm::StringRef line);
+/// "block tile 64 x 64 x 16, 2 x 2 x 1 warps, …" of a line "config: …", else "". `program` is
+/// whose it is: words of CPUs are others.
+std::string configInWords(llvm::StringRef line, llvm::StringRef program);
 /// "3184 bytes of ptx, 16880 bytes of shared memory".
 std::string sizesInWords(const tilewright::ExplainedVariant &variant);
 

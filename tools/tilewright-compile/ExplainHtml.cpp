@@ -62,8 +62,8 @@ void writeWork(raw_ostream &os, StringRef flops, StringRef bytes) {
        << "</code></p>\n";
 }
 
-void writeLine(raw_ostream &os, StringRef line) {
-  std::string words = configInWords(line);
+void writeLine(raw_ostream &os, StringRef program, StringRef line) {
+  std::string words = configInWords(line, program);
   if (!words.empty())
     os << "<p class=\"said\">" << escaped(words) << "</p>\n";
   bool refused = line.starts_with("refused") || line.starts_with("not on");
@@ -95,12 +95,10 @@ void writeVariants(raw_ostream &os, const ExplainInput &input,
        << escaped(sizesInWords(variant)) << "</td></tr>\n";
     for (const std::string &line : variant.lines)
       os << "<tr><td></td><td colspan=\"4\">" << escaped(line) << "</td></tr>\n";
-    if (variant.name == kernel.name)
+    if (variant.kernel == kernel.name)
       continue;
-    for (const std::string &name : program.programs)
-      for (const std::string &line : input.linesOf(name, variant.name))
-        os << "<tr><td></td><td colspan=\"4\">" << escaped(line)
-           << "</td></tr>\n";
+    for (const std::string &line : input.linesOf(variant.program, variant.kernel))
+      os << "<tr><td></td><td colspan=\"4\">" << escaped(line) << "</td></tr>\n";
   }
   os << "</table></details>\n";
 }
@@ -114,7 +112,7 @@ void writePrograms(raw_ostream &os, const ExplainInput &input,
       os << "<details class=\"variants\"" << (number ? "" : " open")
          << "><summary>" << escaped(name) << "</summary>\n";
     for (const std::string &line : input.linesOf(name, kernel.name))
-      writeLine(os, line);
+      writeLine(os, name, line);
     if (several)
       os << "</details>\n";
   }

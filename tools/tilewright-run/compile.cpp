@@ -11,6 +11,7 @@
 #include "host_tensor.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <climits>
 #include <cstdio>
@@ -86,18 +87,62 @@ std::string cacheFolder() {
   return "";
 }
 
+/// The string that begins at text[at], a quote, without MLIR's escapes; `at` is then behind it.
+std::string readString(const std::string &text, size_t &at) {
+  std::string value;
+  for (++at; at < text.size() && text[at] != '"' && text[at] != '\n'; ++at) {
+    if (text[at] != '\\' || at + 1 == text.size()) {
+      value += text[at];
+      continue;
+    }
+    ++at;
+    if (at + 1 < text.size() && std::isxdigit(uint8_t(text[at])) &&
+        std::isxdigit(uint8_t(text[at + 1])))
+      value += char(std::stoi(text.substr(at++, 2), nullptr, 16));
+    else
+      value += text[at] == 'n' ? '\n' : text[at] == 't' ? '\t' : text[at];
+  }
+  at = std::min(at + 1, text.size());
+  return value;
+}
+
+/// What `tilewright.parameters` of a text says; empty: nothing. Comments and other strings
+/// are read over.
+std::string namedParameters(const std::string &text) {
+  const std::string attribute = "tilewright.parameters";
+  auto isPartOfName = [](char c) { return std::isalnum(uint8_t(c)) || c == '_' || c == '.'; };
+  for (size_t at = 0; at < text.size();) {
+    bool isNamed = false;
+    if (text.compare(at, 2, "//") == 0) {
+      at = std::min(text.find('\n', at), text.size());
+    } else if (text[at] == '"') {
+      isNamed = readString(text, at) == attribute;
+    } else if (text.compare(at, attribute.size(), attribute) == 0 &&
+               !(at && isPartOfName(text[at - 1]))) {
+      at += attribute.size();
+      isNamed = true;
+    } else {
+      ++at;
+    }
+    size_t equals = isNamed ? text.find_first_not_of(" \t\r\n", at) : std::string::npos;
+    if (equals == std::string::npos || text[equals] != '=')
+      continue;
+    size_t quote = text.find_first_not_of(" \t\r\n", equals + 1);
+    if (quote != std::string::npos && text[quote] == '"')
+      return readString(text, quote);
+  }
+  return "";
+}
+
 /// The parameter file of a program's text; empty: it names none.
 std::string parameterPath(const CompileRequest &request, const std::string &text) {
-  const std::string attribute = "tilewright.parameters = \"";
-  size_t at = text.find(attribute);
-  if (at == std::string::npos)
+  std::string name = namedParameters(text);
+  if (name.empty())
     return request.parameters;
   struct stat info;
   bool isFolder = stat(request.parameters.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
   if (!request.parameters.empty() && !isFolder)
     return request.parameters;
-  at += attribute.size();
-  std::string name = text.substr(at, text.find('"', at) - at);
   return (isFolder ? request.parameters + "/" : folderOf(request.input)) + name;
 }
 

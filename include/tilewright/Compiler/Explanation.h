@@ -49,6 +49,7 @@ struct PlannedResources {
 
 /// Compiled code of a kernel.
 struct ExplainedVariant {
+  std::string program, kernel; // as in KernelExplanation
   std::string name, guard, grid, block;
   std::string language;     // ptx, spv, o
   int64_t codeBytes = 0;

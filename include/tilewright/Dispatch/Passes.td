@@ -376,6 +376,16 @@ def LoadDispatchesPass : Pass<"tilewright-load-dispatches", "::mlir::ModuleOp"> 
   let dependentDialects = ["::tilewright::TilewrightDialect"];
 }
 
+def IdentifyLoadedPass : Pass<"tilewright-identify-loaded", "::mlir::ModuleOp"> {
+  let summary = "Name what functions at load compute after how they do";
+  let description = [{
+    Results of functions with `tilewright.at_load` get `tilewright.identity`, a SHA-256 of the
+    ops that they come from and the bodies of kernels. The runtime has results of one identity,
+    target and parameter file once for all programs of a device.
+  }];
+  let dependentDialects = ["::tilewright::TilewrightDialect"];
+}
+
 def CheckHostPass : Pass<"tilewright-check-host", "::mlir::func::FuncOp"> {
   let summary = "Refuse ops that neither a kernel nor the host can run";
   let description = [{

@@ -155,6 +155,11 @@ public:
       if (!llvm::is_contained(named.features, feature.name))
         named.features.push_back(feature.name);
     }
+    // Instructions on tiles are of no use without the tiles.
+    if (llvm::any_of(named.features,
+                     [](StringRef name) { return name.starts_with("amx-"); }) &&
+        !llvm::is_contained(named.features, "amx-tile"))
+      named.features.push_back("amx-tile");
     llvm::sort(named.features);
     for (const std::string &feature : named.features)
       target.required["feature:" + feature] = 1;

@@ -48,7 +48,7 @@ SmallVector<StringRef> cpu::getPanelInstructions(const Chip &chip) {
   bool isWide = chip.hasAvx512() && has("avx512vnni");
   // On processors with tile registers VDPBF16PS does half of what VFMADD231PS does
   // (Sapphire Rapids class, measured).
-  bool hasTiles = has("amx-bf16");
+  bool hasTiles = has("amx-tile") && has("amx-bf16");
   for (const Form &form : kForms)
     if (llvm::all_of(form.features, has) &&
         !(isWide && form.features[0] == "avxvnni") &&

@@ -145,6 +145,7 @@ void tilewright::host::numberDispatches(ModuleOp module,
   });
 }
 
+static constexpr StringLiteral kIdentityAttr = "tilewright.identity";
 HostConstants tilewright::host::numberConstants(ModuleOp module) {
   HostConstants constants;
   DenseMap<Attribute, int64_t> ids;
@@ -171,14 +172,19 @@ HostConstants tilewright::host::numberConstants(ModuleOp module) {
       op->setAttr(kConstantIdAttr, builder.getI64IntegerAttr(entry->second));
     });
   }
+  SymbolTable symbols(module);
   for (func::FuncOp func : hosts)
     func.walk([&](LoadedOp op) {
       int64_t next = constants.data.size() + constants.loaded.size(),
               number = op.getNumber();
       auto [entry, isNew] = loadedIds.try_emplace({op.getFunction(), number}, next);
-      if (isNew)
+      if (isNew) {
+        auto identity = symbols.lookup<func::FuncOp>(op.getFunction())
+                            .getResultAttrOfType<StringAttr>(number, kIdentityAttr);
         constants.loaded.push_back({loadFunctions.lookup(op.getFunction()), number,
-                                    cast<ShapedType>(op.getType())});
+                                    cast<ShapedType>(op.getType()),
+                                    identity ? identity.str() : std::string()});
+      }
       op->setAttr(kConstantIdAttr, builder.getI64IntegerAttr(entry->second));
     });
   return constants;

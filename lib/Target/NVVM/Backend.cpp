@@ -149,7 +149,7 @@ public:
     if (chip->suffix == 'a')
       target.required["sm_exact"] = chip->chip.sm;
     if (chip->suffix == 'f')
-      target.required["sm_family"] = chip->chip.sm / 10;
+      target.required["sm_family"] = chip->chip.sm;
     target.required["ptx"] = chip->getPTX();
     target.variants.push_back({makeTarget(context, target.name, *chip,
                                           registers->value_or(kNamedRegisters),

@@ -49,8 +49,23 @@ def parameter_file(source, parameters):
     if parameters is not None:
         return os.fspath(parameters)
     text = text_of(source) if _is_path(source) else source.encode()
-    named = re.search(rb'tilewright\.parameters = "([^"/]+)"', text or b"")
-    return named and os.path.join(os.path.dirname(os.fspath(source)) if _is_path(source) else "", os.fsdecode(named[1]))
+    name = _named_file(text or b"")
+    return name and os.path.join(os.path.dirname(os.fspath(source)) if _is_path(source) else "", os.fsdecode(name))
+
+
+#: Comments and strings are read over.
+_PARAMETERS = re.compile(rb'//[^\n]*|(?:"tilewright\.parameters"|\btilewright\.parameters)\s*=\s*"((?:[^"\\\n]|\\.)*)"'
+                         rb'|"(?:[^"\\\n]|\\.)*"')
+_ESCAPE = re.compile(rb'\\(?:([0-9A-Fa-f]{2})|(.))')
+
+
+def _named_file(text):
+    """What `tilewright.parameters` of a text says, without MLIR's escapes; None: nothing, or the name of no file beside it."""
+    found = next((found[1] for found in _PARAMETERS.finditer(text) if found[1] is not None), None)
+    if found is None:
+        return None
+    name = _ESCAPE.sub(lambda e: bytes([int(e[1], 16)]) if e[1] else {b"n": b"\n", b"t": b"\t"}.get(e[2], e[2]), found)
+    return name if name and b"/" not in name and b"\0" not in name else None
 
 
 def run_compiler(source, target, fp, require, explain, debug_info, cache, parameters=None):

@@ -115,9 +115,17 @@ def _manifest(artifact, path):
                 return ([(p["target"], p["driver"], p["functions"]) for p in manifest["programs"]],
                         manifest.get("parameters", {}).get("file"))
         raise ValueError("it has no manifest")
-    except (struct.error, ValueError, KeyError, TypeError, AttributeError) as error:
-        what = f"{path} is" if path else "these bytes are"
-        raise CorruptArtifactError(f"{what} no artifact: {error}") from None
+    except _DAMAGED as error:
+        raise _corrupt(error, path) from None
+
+
+#: What reading a manifest raises that is none.
+_DAMAGED = (struct.error, ValueError, KeyError, TypeError, AttributeError, RecursionError)
+
+
+def _corrupt(error, path):
+    what = f"{path} is" if path else "these bytes are"
+    return CorruptArtifactError(f"{what} no artifact: {f'{error} is missing' if isinstance(error, KeyError) else error}")
 
 
 class Program:
@@ -136,10 +144,15 @@ class Program:
         #: What the compiler said: warnings, remarks, and explanations where asked for.
         self.diagnostics = diagnostics
         self._loaded = {}
+        #: What owns the parameter file, if that goes with its last program.
+        self._folder = None
         self._lock = threading.Lock()
         if not self._programs:
             raise CorruptArtifactError("the artifact has no program")
-        self._functions = {entry["name"]: Function(self, entry) for entry in self._programs[0][2]}
+        try:
+            self._functions = {entry["name"]: Function(self, entry) for entry in self._programs[0][2]}
+        except _DAMAGED as error:
+            raise _corrupt(error, path) from None
 
     @property
     def targets(self) -> list[str]:
@@ -293,7 +306,14 @@ class Function:
         values, back, written, shared = [], [], [], []
         for name, given, wanted in zip(self.input_names, args, signature.inputs):
             values.append(self._argument(name, given, wanted, where, on, copy, back, written, shared))
+        for _, tensor, _, _ in written:
+            tensor._wait_for_readers(on)
         raw = core.call(number, on._core, [v._view if isinstance(v, Tensor) else v for v in values])
+        for value in values:
+            if isinstance(value, Tensor):
+                value._note_read(stream)
+        for _, tensor, _, _ in written:
+            tensor._note_written(stream)
         results = []
         for value, wanted in zip(raw, signature.results):
             if isinstance(value, _core.View):
@@ -404,5 +424,6 @@ def _write_back(source, tensor):
         return
     data = tensor._bytes()
     stream = source.device._default()
+    source._wait_for_readers(stream)
     source._view.write(stream._core, data.ctypes.data, source.nbytes)
     stream.synchronize()

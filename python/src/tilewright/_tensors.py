@@ -41,6 +41,15 @@ class _HostView:
             "strides": None if strides is None else tuple(size * s for s in strides)}
 
 
+class _Uses:
+    """Of memory: the streams, each a call's of its user's, whose work writes it last and reads it since. None: all is done."""
+
+    __slots__ = "writer", "readers"
+
+    def __init__(self, writer):
+        self.writer, self.readers = writer, ()
+
+
 class Tensor:
     """A tensor on a device: a result of a call, or made by `asarray` and `empty`.
 
@@ -51,11 +60,35 @@ class Tensor:
     """
 
     def __init__(self, device, view, stream=None):
-        self.device, self._view, self._stream = device, view, stream
+        self.device, self._view, self._uses = device, view, _Uses(stream)
         #: "f32", "bf16", ...
         self.dtype: str = _dtypes.NAMES[view.dtype]
         #: elements
         self.shape: tuple[int, ...] = tuple(view.shape)
+
+    @property
+    def _stream(self):
+        """That of the work that writes it last; None where it is done."""
+        return self._uses.writer
+
+    @_stream.setter
+    def _stream(self, stream):
+        self._uses.writer = stream
+
+    def _note_read(self, stream):
+        """Work of `stream` reads it; None: it is done."""
+        if stream is not None and stream not in self._uses.readers:
+            self._uses.readers += (stream,)
+
+    def _wait_for_readers(self, stream):
+        """Work of `stream` that writes it comes after all that reads it."""
+        for reader in self._uses.readers:
+            if reader is not stream:
+                stream.wait(reader)
+
+    def _note_written(self, stream):
+        """Work of `stream`, after all other, has written it; None: it is done."""
+        self._uses.writer, self._uses.readers = stream, ()
 
     @property
     def ndim(self) -> int:
@@ -301,7 +334,9 @@ def _upload(tensor, device, stream=None):
 
 def _retyped(tensor, dtype):
     view = _core.from_dlpack(tensor.device._core, tensor._view.to_dlpack(True), _dtypes.NUMBERS[dtype])
-    return Tensor(tensor.device, view, tensor._stream)
+    retyped = Tensor(tensor.device, view)
+    retyped._uses = tensor._uses
+    return retyped
 
 
 def _of_numpy(array, dtype, copy):

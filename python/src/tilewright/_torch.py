@@ -12,7 +12,9 @@ import contextlib
 import io
 import os
 import pathlib
+import sys
 import tempfile
+import threading
 import warnings
 from typing import Any, Mapping, Sequence
 
@@ -37,7 +39,7 @@ def from_torch(module: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] 
     dynamic_shapes: of torch.export, which dims of the arguments are of any size. via: "torch-mlir", or "onnx": by
     torch.onnx.export and torch-mlir's ONNX front end; None: "torch-mlir", and "onnx" where torch-mlir's Python
     (TILEWRIGHT_ONNX_PYTHON, or this one) has no torch. timeout: seconds after which torch-mlir is ended. options: those of
-    tilewright.compile; parameters: where the parameter file goes, and donate: arguments whose memory a result gets, as for from_onnx.
+    tilewright.compile; parameters: where the parameter file goes, or a program with whose weights it is shared, and donate: arguments whose memory a result gets, as for from_onnx.
 
     Raises CompileError where the module is not exported or not lowered, with the reason, UnavailableError without the packages.
     """
@@ -102,11 +104,34 @@ def _to_onnx(torch, program, folder):
     return path
 
 
+class _OfOtherThreads(io.TextIOBase):
+    """A stream with what other threads write to it."""
+
+    def __init__(self, stream):
+        self._stream, self._silent = stream, threading.get_ident()
+
+    def write(self, text):
+        if threading.get_ident() == self._silent or self._stream is None:
+            return len(text)
+        return self._stream.write(text)
+
+    def flush(self):
+        if self._stream is not None:
+            self._stream.flush()
+
+    def __getattr__(self, name):
+        return getattr(self._stream, name)
+
+
+_QUIET = threading.RLock()
+
+
 @contextlib.contextmanager
 def _quiet(what):
     """PyTorch's progress and warnings are for its developers; its errors become ours."""
     try:
-        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+        # One at a time: what they replace is the process's.
+        with _QUIET, warnings.catch_warnings(), contextlib.redirect_stdout(_OfOtherThreads(sys.stdout)):
             warnings.simplefilter("ignore")
             yield
     except (ImportError, MemoryError):

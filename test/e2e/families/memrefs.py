@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Programs on memrefs: arguments written in place, and strided views of them."""
 
-from data import F16, F32, I32, integers
+from data import F16, F32, I32, integers, uniform
+from families import softmax
 from functions import EXACT, Function
 
 
@@ -176,6 +177,21 @@ def local_buffer(dynamic):
     return f
 
 
+def row_softmax(element, axis, in_place, dynamic):
+    """linalg.softmax from one argument into another, or into its own."""
+    dims = {"m": 13, "n": 37}
+    f = Function("memref_softmax", element.name, f"{'in_place' if in_place else 'rows'}_{axis}", dims, dynamic)
+    x = f.arg(element, "mn", True)
+    y = x if in_place else f.arg(element, "mn", True)
+    f.emit(f"linalg.softmax dimension({axis}) ins({x.name} : {f.value_type(x)}) outs({y.name} : {f.value_type(y)})")
+    for sizes in [{}] + ([{"m": 1, "n": 1}, {"m": 70, "n": 64}] if dynamic else []):
+        full = {**dims, **sizes}
+        reference = softmax.reference_for(element, axis)
+        f.case("x".join(map(str, full.values())), sizes, uniform(-softmax.RANGE, softmax.RANGE),
+               softmax.check(element, full["mn"[axis]]), reference if in_place else lambda x, y, of=reference: of(x))
+    return f
+
+
 def functions():
     for dynamic in (False, True):
         for element, result in ((F32, F32), (F16, F32), (I32, I32)):
@@ -189,4 +205,6 @@ def functions():
             yield strided_matmul(element, result, dynamic)
         yield views(dynamic)
         yield local_buffer(dynamic)
+    for element, axis, in_place, dynamic in ((F32, 0, False, True), (F16, 1, False, False), (F32, 1, True, True)):
+        yield row_softmax(element, axis, in_place, dynamic)
 

@@ -4,6 +4,7 @@
 // Parameter files: what is read, what is refused, and programs whose constants are
 // there. The test program's function scale_and_sum adds its constant, `bias`.
 
+#include "core/api_handles.h"
 #include "core/parameters.h"
 #include "core/sha256.h"
 #include "test_program.h"
@@ -236,6 +237,36 @@ TEST_F(ParametersTest, ComeFromTheFileOfTheFolderOrAnother) {
     tilewright_program_release(first);
     EXPECT_EQ(biasOf(second), 2.5f);
     tilewright_program_release(second);
+  }
+}
+
+TEST_F(ParametersTest, AreOnTheDeviceOnceForAllProgramsOfAFile) {
+  auto bufferOf = [](tilewright_program *program) {
+    return program->object->constants()[0].buffer;
+  };
+  std::string bytes = artifact(parameter(0.5f));
+  // Data at a multiple of 64 is used in place, other data is copied.
+  for (size_t size : {121, 128}) {
+    std::string path = write("p.safetensors", 0.5f, size),
+                other = write("q.safetensors", 2.5f, size);
+    tilewright_program *first = nullptr, *second = nullptr, *third = nullptr;
+    ASSERT_EQ(load(bytes, path, false, first), "");
+    ASSERT_EQ(load(bytes, path, true, second), "");
+    ASSERT_EQ(load(bytes, other, false, third), "");
+    EXPECT_EQ(bufferOf(first), bufferOf(second));
+    EXPECT_NE(bufferOf(first), bufferOf(third));
+    tilewright_program_release(first);
+    EXPECT_EQ(biasOf(second), 0.5f);
+    EXPECT_EQ(biasOf(third), 2.5f);
+    EXPECT_PRED2(contains, load(bytes, other, true, first), "has other values");
+    tilewright_program_release(second);
+    tilewright_program_release(third);
+    // Nobody has it any more.
+    ASSERT_EQ(load(bytes, path, false, first), "");
+    EXPECT_EQ(biasOf(first), 0.5f);
+    tilewright_program_release(first);
+    unlink(path.c_str());
+    unlink(other.c_str());
   }
 }
 

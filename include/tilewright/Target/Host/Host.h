@@ -80,6 +80,7 @@ struct LoadedConstant {
   size_t function; // index in HostProgram::loadFunctions
   int64_t result;
   mlir::ShapedType type;
+  std::string identity; // IdentifyLoadedPass's; empty without
 };
 
 /// The constants of a program, numbered one after the other: first those with data.

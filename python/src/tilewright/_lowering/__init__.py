@@ -30,13 +30,15 @@ import dataclasses
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
+import weakref
 
 from .._errors import Error, InvalidArgumentError, UnavailableError
-from .._program import compile as compile_text
-from . import donations
+from .._program import Program, compile as compile_text
+from . import donations, parameters
 from .diagnostics import REFUSED
 
 _FOLDER = pathlib.Path(__file__).parent
@@ -90,14 +92,36 @@ def donated(text, results):
     return text
 
 
+class _Folder:
+    """A new folder, which goes when nobody has it any more in the process that made it; children made by os.fork leave it there."""
+
+    def __init__(self):
+        self.name = tempfile.mkdtemp(prefix="tilewright-")
+        weakref.finalize(self, _Folder._remove, self.name, os.getpid())
+
+    @staticmethod
+    def _remove(name, maker):
+        if os.getpid() == maker:
+            shutil.rmtree(name, ignore_errors=True)
+
+
 def compile_lowered(lower_to, stem, options):
-    """Compiles lower_to(path of the parameter file), the text. The file is options' "parameters", or one in a folder that goes
-    when the program does, by the name `stem`; options' "donate" is what donated() takes."""
+    """Compiles lower_to(path of the parameter file), the text. The file is options' "parameters": a path, or a program, to whose
+    file is added what it lacks; without them, one in a folder that goes when the program does, by the name `stem`. Options'
+    "donate" is what donated() takes."""
     kept = options.pop("parameters", None)
-    folder = None if kept else tempfile.TemporaryDirectory(prefix="tilewright-")
-    path = os.fspath(kept or os.path.join(folder.name, _plain(stem) + ".safetensors"))
+    shared = kept if isinstance(kept, Program) else None
+    if shared is not None:
+        kept = shared.parameters
+    folder = None if kept and shared is None else _Folder()
+    name = os.path.basename(kept) if kept else _plain(stem) + ".safetensors"
+    path = os.path.join(folder.name, name) if folder else os.fspath(kept)
     text = donated(lower_to(path), options.pop("donate", None) or {})
     named = 'tilewright.parameters = "' in text
+    if named and shared is not None and kept:
+        for old, new in parameters.add_to(kept, path).items():
+            text = text.replace(f'dense_resource<"{old}">', f'dense_resource<"{new}">')
+        path, folder = kept, shared._folder
     program = compile_text(text, parameters=path if named else None, **options)
     if named:
         program._folder = folder

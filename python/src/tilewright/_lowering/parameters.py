@@ -139,5 +139,37 @@ def write(path, tensors):
             os.unlink(part)
 
 
+def read(path):
+    """{name: (dtype, shape, bytes)} of a file that write() wrote; bytes are views of its mapping."""
+    data = np.memmap(path, np.uint8, "r")
+    begin = 8 + int.from_bytes(data[:8].tobytes(), "little")
+    header = json.loads(data[8:begin].tobytes())
+    header.pop("__metadata__", None)
+    return {name: (entry["dtype"], entry["shape"], data[slice(*(begin + offset for offset in entry["data_offsets"]))])
+            for name, entry in header.items()}
+
+
+def add_to(path, other):
+    """Adds tensors of the file `other` to the file `path`, which is left as it is where it has all of them already; {name: name
+    in `path`} of those that are called otherwise there, since another has the name."""
+    tensors, added, renamed = read(path), False, {}
+    for name, tensor in read(other).items():
+        number, unused = 0, name
+        while unused in tensors and not _equal(tensors[unused], tensor):
+            number += 1
+            unused = f"{name}_{number}"
+        if unused != name:
+            renamed[name] = unused
+        added |= unused not in tensors
+        tensors[unused] = tensor
+    if added:
+        write(path, tensors)
+    return renamed
+
+
+def _equal(one, other):
+    return one[:2] == other[:2] and np.array_equal(one[2], other[2])
+
+
 def _element(tensor):
     return next(size for name, size in DTYPES.values() if name == tensor[0])

@@ -87,6 +87,9 @@ def test_bad_artifacts(add):
     for bytes_ in (b"", b"TILEWRT\x01", b"\0" * 4096, add.artifact[:100]):
         with pytest.raises(tilewright.CorruptArtifactError):
             tilewright.load(bytes_)
+    for key in (b'"name"', b'"kind"', b'"dtype"', b'"inputs"', b'"results"'):
+        with pytest.raises(tilewright.CorruptArtifactError, match="no artifact: .* is missing"):
+            tilewright.load(add.artifact.replace(key, b'"' + b"x" * (len(key) - 2) + b'"'))
     damaged = bytearray(add.artifact)
     damaged[-70] ^= 1
     program = tilewright.load(damaged)
@@ -169,6 +172,9 @@ def test_errors_of_artifacts_name_the_path(tmp_path, add):
     path.write_bytes(b"text")
     with pytest.raises(tilewright.CorruptArtifactError, match=f"{path} is no artifact"):
         tilewright.load(path)
+    for key in (b'"name"', b'"kind"', b'"dtype"', b'"inputs"', b'"results"'):
+        with pytest.raises(tilewright.CorruptArtifactError, match="no artifact: .* is missing"):
+            tilewright.load(add.artifact.replace(key, b'"' + b"x" * (len(key) - 2) + b'"'))
     damaged = bytearray(add.artifact)
     damaged[-70] ^= 1
     path.write_bytes(damaged)

@@ -62,6 +62,60 @@ def test_without_torch(monkeypatch):
 
 
 @needs_torch_mlir
+def test_programs_share_weights():
+    import gc
+    import torch
+    module, args = network()
+    more = (torch.randn(5, 64), args[1])
+    first = tilewright.from_torch(module, args, target="cpu")
+    before = os.stat(first.parameters)
+    second = tilewright.from_torch(module, more, target="cpu", parameters=first)
+    assert second.parameters == first.parameters and os.stat(second.parameters) == before
+    check(first, module, args)
+    # Another module's weights have names of their own where these are taken.
+    other, _ = network()
+    with torch.no_grad():
+        other.first.weight += 1
+    third = tilewright.from_torch(other, args, target="cpu", parameters=second)
+    assert os.stat(third.parameters).st_size > before.st_size
+    check(third, other, args)
+    path = first.parameters
+    del first, third
+    gc.collect()
+    check(second, module, more)
+    del second
+    gc.collect()
+    assert not os.path.exists(path)
+
+
+@needs_torch_mlir
+def test_forked_children_and_other_threads():
+    """A child's end leaves the parent's weights, and what other threads print while a module is exported is printed."""
+    said = subprocess.run([sys.executable, "-c", """
+import os, sys, threading
+import numpy as np, tilewright, torch
+program = tilewright.from_torch(torch.nn.Linear(64, 64), (torch.ones(2, 64),), target="cpu")
+child = os.fork()
+if child == 0:
+    sys.exit(0)
+os.waitpid(child, 0)
+assert program(np.ones((2, 64), "float32"), device="cpu").shape == (2, 64)
+true = sys.stdout
+threads = [threading.Thread(target=lambda: tilewright.from_torch(torch.nn.Linear(8, 8), (torch.ones(2, 8),), target="cpu"))
+           for _ in range(2)]
+for thread in threads:
+    thread.start()
+count = 0
+while any(thread.is_alive() for thread in threads):
+    print("line", count := count + 1)
+    threads[0].join(0.01)
+assert sys.stdout is true
+print("lines", count)
+"""], capture_output=True, text=True, timeout=600, check=True).stdout.splitlines()
+    assert said == [f"line {number}" for number in range(1, len(said))] + [f"lines {len(said) - 1}"]
+
+
+@needs_torch_mlir
 def test_module():
     module, args = network()
     program = tilewright.from_torch(module, args, target="cpu")

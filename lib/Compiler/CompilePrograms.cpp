@@ -117,6 +117,7 @@ LogicalResult Compilation::compileOracle(Job &job, const HostOptions &host,
                                          CompiledProgram &program) {
   PassManager input(context, ModuleOp::getOperationName());
   input.addPass(createResolveCalleesPass());
+  input.addPass(createInlineGlobalsPass());
   input.addNestedPass<func::FuncOp>(createGeneralizeIntegersPass());
   input.addNestedPass<func::FuncOp>(createDropAssertsPass());
   input.addNestedPass<func::FuncOp>(createSequenceParallelLoopsPass());

@@ -61,6 +61,14 @@ static StringRef describe(OperationName name, ArrayRef<OperationName> tosa) {
     return "rewritten: to loops one after the other";
   if (llvm::is_contained({"func.call_indirect", "func.constant"}, text))
     return "rewritten: to calls by name, of a constant or of an arith.select of them";
+  if (llvm::is_contained({"memref.alloc", "memref.alloca", "memref.dealloc", "memref.load", "memref.store",
+                          "memref.copy", "memref.subview", "memref.cast", "memref.transpose",
+                          "memref.expand_shape", "memref.collapse_shape", "memref.get_global",
+                          "bufferization.to_buffer"},
+                         text))
+    return "rewritten: to tensors that memrefs hold, where they lie";
+  if (text == "tensor.parallel_insert_slice")
+    return "rewritten: with its scf.forall, to loops one after the other";
   if (text == "scf.execute_region")
     return "rewritten: its only block takes its place";
   if (text == "scf.index_switch")

@@ -34,6 +34,7 @@
 #include "tilewright/Dialect/Irregular.h"
 #include "tilewright/Input/Input.h"
 
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -54,20 +55,35 @@ static bool isMemref(Value value) {
   return isa<BaseMemRefType>(value.getType());
 }
 
+static bool isAlloc(Operation *op) { return isa<memref::AllocOp, memref::AllocaOp>(op); }
+
 static RankedTensorType tensorOf(Value memref) {
   auto type = cast<MemRefType>(memref.getType());
   return RankedTensorType::get(type.getShape(), type.getElementType());
 }
 
+static bool hasMemrefs(Operation *op) {
+  return llvm::any_of(op->getOperands(), isMemref) || llvm::any_of(op->getResults(), isMemref);
+}
+
 static bool touchesMemrefs(Operation *op) {
   return op
       ->walk([](Operation *inner) {
-        return llvm::any_of(inner->getOperands(), isMemref) ||
-                       llvm::any_of(inner->getResults(), isMemref)
-                   ? WalkResult::interrupt()
-                   : WalkResult::advance();
+        return hasMemrefs(inner) ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();
+}
+
+/// Whether ops in its regions use memrefs otherwise than to load elements.
+static bool usesMemrefsInside(Operation *op) {
+  return llvm::any_of(op->getRegions(), [](Region &region) {
+    return region
+        .walk([](Operation *inner) {
+          return hasMemrefs(inner) && !isa<memref::LoadOp>(inner) ? WalkResult::interrupt()
+                                                                  : WalkResult::advance();
+        })
+        .wasInterrupted();
+  });
 }
 
 /// Memrefs from outside of `op` that ops inside write (through views, too), in
@@ -90,6 +106,8 @@ static SmallVector<Value> writtenInside(Operation *op) {
       add(copy.getTarget());
     if (auto store = dyn_cast<memref::StoreOp>(inner))
       add(store.getMemRef());
+    if (auto store = dyn_cast<bufferization::MaterializeInDestinationOp>(inner))
+      add(store.getDest());
   });
   return written.takeVector();
 }
@@ -122,6 +140,7 @@ private:
   LogicalResult raiseFor(scf::ForOp op);
   LogicalResult raiseIf(scf::IfOp op);
   LogicalResult raiseCopy(memref::CopyOp op);
+  LogicalResult raiseLoads(DestinationStyleOpInterface op);
 
   /// What `memref`, or a view, holds here; ops are made at the insertion point.
   Value read(Location loc, Value memref);
@@ -186,7 +205,27 @@ void Raiser::write(Location loc, Value memref, Value value) {
   write(loc, viewed, value);
 }
 
+/// What a body loads is extracted from what the memref holds before `op`.
+LogicalResult Raiser::raiseLoads(DestinationStyleOpInterface op) {
+  SmallVector<memref::LoadOp> loads;
+  op->walk([&](memref::LoadOp load) { loads.push_back(load); });
+  for (memref::LoadOp load : loads) {
+    Value root = rootOf(load.getMemRef());
+    if (llvm::any_of(op.getDpsInits(), [&](Value init) { return rootOf(init) == root; }))
+      return load.emitOpError("in a body loads from what the op writes; write into another "
+                              "memref");
+    rewriter.setInsertionPoint(op);
+    Value from = read(load.getLoc(), load.getMemRef());
+    rewriter.setInsertionPoint(load);
+    rewriter.replaceOpWithNewOp<tensor::ExtractOp>(load, from, load.getIndices());
+  }
+  rewriter.setInsertionPoint(op);
+  return success();
+}
+
 LogicalResult Raiser::raiseStructured(DestinationStyleOpInterface op) {
+  if (failed(raiseLoads(op)))
+    return failure();
   SmallVector<Value> operands;
   SmallVector<Type> results(op->getResultTypes());
   for (Value operand : op->getOperands())
@@ -279,12 +318,26 @@ LogicalResult Raiser::raiseOp(Operation *op) {
   rewriter.setInsertionPoint(op);
   Location loc = op->getLoc();
   // Every memref below has a value: there is no other way to make one.
-  if (auto alloc = dyn_cast<memref::AllocOp>(op)) {
-    auto type = dyn_cast<MemRefType>(alloc.getType());
-    if (!type.getLayout().isIdentity() || !alloc.getSymbolOperands().empty())
+  if (isAlloc(op)) {
+    Value memref = op->getResult(0);
+    auto type = cast<MemRefType>(memref.getType());
+    if (!type.getLayout().isIdentity() || op->getNumOperands() != type.getNumDynamicDims())
       return op->emitOpError("has a layout; only identity layouts are raised");
-    current[alloc] = tensor::EmptyOp::create(rewriter, loc, tensorOf(alloc),
-                                             alloc.getDynamicSizes());
+    current[memref] =
+        tensor::EmptyOp::create(rewriter, loc, tensorOf(memref), op->getOperands());
+    return success();
+  }
+  if (auto buffer = dyn_cast<bufferization::ToBufferOp>(op)) {
+    current[buffer] = buffer.getTensor();
+    return success();
+  }
+  if (auto tensor = dyn_cast<bufferization::ToTensorOp>(op)) {
+    rewriter.replaceOp(op, read(loc, tensor.getBuffer()));
+    return success();
+  }
+  if (auto store = dyn_cast<bufferization::MaterializeInDestinationOp>(op)) {
+    write(loc, store.getDest(), store.getSource());
+    rewriter.eraseOp(op);
     return success();
   }
   if (op->getNumResults() == 1 && viewedBy(op->getResult(0))) {
@@ -327,17 +380,14 @@ LogicalResult Raiser::raiseOp(Operation *op) {
           UniqueOp,
           FftOp>(
           op) &&
-      llvm::none_of(op->getRegions(), [](Region &region) {
-        return llvm::any_of(region.getOps(), [](Operation &inner) {
-          return touchesMemrefs(&inner);
-        });
-      });
+      !usesMemrefsInside(op);
   if (isStructured)
     return raiseStructured(cast<DestinationStyleOpInterface>(op));
   return op->emitOpError(
       "uses memrefs in a way that has no form on tensors; accepted are "
-      "structured ops, alloc, dealloc, dim, load, store, copy, subview, cast, "
-      "transpose, expand_shape, collapse_shape, scf.for and scf.if, and calls with "
+      "structured ops, alloc, alloca, dealloc, get_global of constants, dim, load, store, "
+      "copy, subview, cast, transpose, expand_shape, collapse_shape, to_tensor, "
+      "materialize_in_destination, scf.for and scf.if, and calls with "
       "memrefs of functions in this file that have one block and do not call themselves");
 }
 
@@ -400,10 +450,15 @@ LogicalResult Raiser::run() {
   }
   SmallVector<Operation *> memrefs;
   func.walk([&](Operation *op) {
-    if (isa<memref::AllocOp>(op) ||
+    if (isAlloc(op) || isa<bufferization::ToBufferOp>(op) ||
         (op->getNumResults() == 1 && viewedBy(op->getResult(0))))
       memrefs.push_back(op);
   });
+  for (Operation *op : memrefs)
+    if (auto buffer = dyn_cast<bufferization::ToBufferOp>(op);
+        buffer && buffer.getReadOnly() && current[buffer] != buffer.getTensor())
+      return buffer.emitOpError("is a constant memref, and is written; copy it into an "
+                                "allocation first");
   for (Operation *op : llvm::reverse(memrefs))
     rewriter.eraseOp(op);
   return success();

@@ -20,3 +20,26 @@ func.func private @Returned(%a: memref<8xf32>) -> memref<8xf32> {
 func.func @Blocked(%a: memref<8xf32, affine_map<(i) -> (i floordiv 2)>>) {
   return
 }
+
+// -----
+
+func.func @LoadsOfWhatIsWritten(%x: memref<8xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} outs(%x : memref<8xf32>) {
+  ^bb0(%out: f32):
+    %c0 = arith.constant 0 : index
+    // expected-error @below {{in a body loads from what the op writes; write into another memref}}
+    %v = memref.load %x[%c0] : memref<8xf32>
+    linalg.yield %v : f32
+  }
+  return
+}
+
+// -----
+
+func.func @WrittenConstants(%x: memref<8xf32>) {
+  %c = arith.constant dense<2.0> : tensor<8xf32>
+  // expected-error @below {{is a constant memref, and is written; copy it into an allocation first}}
+  %m = bufferization.to_buffer %c read_only : tensor<8xf32> to memref<8xf32>
+  linalg.exp ins(%x : memref<8xf32>) outs(%m : memref<8xf32>)
+  return
+}

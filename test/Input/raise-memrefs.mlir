@@ -140,3 +140,41 @@ func.func @LoopsCarryWhatTheyWriteThroughViews(%a: memref<8x4xf32>, %n: index) {
   }
   return
 }
+
+// -----
+
+// CHECK-LABEL: func @BodiesLoad
+// CHECK: %[[T:.*]] = bufferization.to_tensor %arg0
+// CHECK: linalg.generic
+// CHECK:   tensor.extract %[[T]][%{{.*}}] : tensor<?xf32>
+func.func @BodiesLoad(%t: memref<?xf32>, %places: memref<?xi32>, %o: memref<?xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%places : memref<?xi32>) outs(%o : memref<?xf32>) {
+  ^bb0(%p: i32, %out: f32):
+    %k = arith.index_cast %p : i32 to index
+    %v = memref.load %t[%k] : memref<?xf32>
+    linalg.yield %v : f32
+  }
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func @TensorsOfMemrefs
+// CHECK: %[[X:.*]] = bufferization.to_tensor %arg0
+// CHECK: %[[C:.*]] = arith.constant dense<2.000000e+00>
+// CHECK: %[[E:.*]] = tensor.empty(
+// CHECK: %[[P:.*]] = linalg.mul ins(%[[X]], %[[C]] : {{.*}}) outs(%[[E]]
+// CHECK: %[[R:.*]] = linalg.exp ins(%[[P]]
+// CHECK: bufferization.materialize_in_destination %[[R]] in writable %arg0
+// CHECK-NOT: memref.alloca
+func.func @TensorsOfMemrefs(%x: memref<8xf32>) {
+  %c = arith.constant dense<2.0> : tensor<8xf32>
+  %m = bufferization.to_buffer %c read_only : tensor<8xf32> to memref<8xf32>
+  %t = memref.alloca() : memref<8xf32>
+  linalg.mul ins(%x, %m : memref<8xf32>, memref<8xf32>) outs(%t : memref<8xf32>)
+  %s = bufferization.to_tensor %t restrict : memref<8xf32> to tensor<8xf32>
+  %r = linalg.exp ins(%s : tensor<8xf32>) outs(%s : tensor<8xf32>) -> tensor<8xf32>
+  bufferization.materialize_in_destination %r in writable %x : (tensor<8xf32>, memref<8xf32>) -> ()
+  return
+}

@@ -92,6 +92,16 @@ def ResolveCalleesPass : Pass<"tilewright-resolve-callees", "::mlir::ModuleOp"> 
   let dependentDialects = ["::mlir::scf::SCFDialect"];
 }
 
+def InlineGlobalsPass : Pass<"tilewright-inline-globals", "::mlir::ModuleOp"> {
+  let summary = "Constant memrefs as the tensors that they hold";
+  let description = [{
+    `memref.get_global` of a constant `memref.global` becomes `bufferization.to_buffer` of an
+    `arith.constant`. Globals that are written, or have no values, are errors.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::bufferization::BufferizationDialect"];
+}
+
 def InlineMemrefCallsPass : Pass<"tilewright-inline-memref-calls", "::mlir::ModuleOp"> {
   let summary = "Functions of memrefs are written where they are called";
   let description = [{

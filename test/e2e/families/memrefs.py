@@ -177,6 +177,27 @@ def local_buffer(dynamic):
     return f
 
 
+def rows_by_number(dynamic):
+    """A gather as bufferization leaves it, with a constant memref and an allocation on the stack."""
+    dims = {"r": 11, "k": 6, "n": 20}
+    f = Function("memref_load", "f32", "rows", dims, dynamic)
+    table, places, out = f.arg(F32, "rn", True), f.arg(I32, "k", True), f.arg(F32, "kn", True)
+    f.globals.append(f'memref.global "private" constant @memref_load_scale_{int(dynamic)} : memref<1xf32> = dense<2.0>')
+    scale = f.raw(f"memref.get_global @memref_load_scale_{int(dynamic)} : memref<1xf32>", F32, "1", True).name
+    stack = f.raw("memref.alloca() : memref<1xf32>", F32, "1", True).name
+    f.emit(f"memref.copy {scale}, {stack} : memref<1xf32> to memref<1xf32>")
+    f.emit(f"linalg.generic {{indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (0)>, affine_map<(i, j) -> (i, j)>], "
+           f"iterator_types = [\"parallel\", \"parallel\"]}} ins({places.name}, {stack} : {f.value_type(places)}, memref<1xf32>) "
+           f"outs({out.name} : {f.value_type(out)}) {{\n    ^bb0(%p: i32, %s: f32, %o: f32):\n"
+           "        %j = linalg.index 1 : index\n        %i = arith.index_cast %p : i32 to index\n"
+           f"        %v = memref.load {table.name}[%i, %j] : {f.value_type(table)}\n"
+           "        %t = arith.mulf %v, %s : f32\n        linalg.yield %t : f32\n    }")
+    for sizes in [{}] + ([{"r": 10, "k": 1, "n": 1}, {"r": 12, "k": 70, "n": 33}] if dynamic else []):
+        f.case("x".join(map(str, {**dims, **sizes}.values())), sizes, [integers(-9, 9), integers(0, 9), integers(-9, 9)], EXACT,
+               lambda table, places, out: 2 * table[places])
+    return f
+
+
 def row_softmax(element, axis, in_place, dynamic):
     """linalg.softmax from one argument into another, or into its own."""
     dims = {"m": 13, "n": 37}
@@ -205,6 +226,7 @@ def functions():
             yield strided_matmul(element, result, dynamic)
         yield views(dynamic)
         yield local_buffer(dynamic)
-    for element, axis, in_place, dynamic in ((F32, 0, False, True), (F16, 1, False, False), (F32, 1, True, True)):
-        yield row_softmax(element, axis, in_place, dynamic)
+        yield rows_by_number(dynamic)
+    for element, axis, is_own, dynamic in ((F32, 0, False, True), (F16, 1, False, False), (F32, 1, True, True)):
+        yield row_softmax(element, axis, is_own, dynamic)
 

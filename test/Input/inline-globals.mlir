@@ -1,0 +1,23 @@
+// RUN: tilewright-opt %s -tilewright-inline-globals -split-input-file -verify-diagnostics | FileCheck %s
+
+// CHECK-LABEL: func @main
+// CHECK: %[[C:.*]] = arith.constant dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32>
+// CHECK: %[[M:.*]] = bufferization.to_buffer %[[C]] read_only : tensor<2xf32> to memref<2xf32>
+// CHECK: memref.copy %[[M]], %arg0
+// CHECK-NOT: memref.global
+memref.global "private" constant @g : memref<2xf32> = dense<[1.0, 2.0]>
+func.func @main(%x: memref<2xf32>) {
+  %g = memref.get_global @g : memref<2xf32>
+  memref.copy %g, %x : memref<2xf32> to memref<2xf32>
+  return
+}
+
+// -----
+
+memref.global "private" @state : memref<2xf32> = dense<[1.0, 2.0]>
+func.func @main(%x: memref<2xf32>) {
+  // expected-error @below {{'state' is no constant with values; a program has no state: make it an argument of the function}}
+  %g = memref.get_global @state : memref<2xf32>
+  memref.copy %g, %x : memref<2xf32> to memref<2xf32>
+  return
+}

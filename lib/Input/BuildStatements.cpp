@@ -58,7 +58,7 @@ OrRefusal<AccessView> NestRaiser::viewOf(Operation *access, Statement &statement
     SmallVector<int64_t> flat;
     if (failed(getFlattenedAffineExpr(expr, map.getNumDims(), map.getNumSymbols(), &flat)) ||
         flat.size() != map.getNumInputs() + 1)
-      return Refusal(Refused::Layout, "is at a place that is no sum of multiples of loops");
+      return Refusal(Refused::Layout, kNoSumOfLoops);
     AffineExpr offset = b.getAffineConstantExpr(flat.back()), place;
     SmallVector<std::pair<unsigned, int64_t>> terms;
     for (unsigned input = 0; input < map.getNumInputs(); ++input) {
@@ -69,7 +69,7 @@ OrRefusal<AccessView> NestRaiser::viewOf(Operation *access, Statement &statement
       if (loop == statement.loops.end())
         offset = offset + b.getAffineSymbolExpr(input) * flat[input];
       else if (flat[input] < 0)
-        return Refusal(Refused::Layout, "goes backwards along a loop");
+        return Refusal(Refused::Layout, kGoesBackwards);
       else if (flat[input])
         terms.push_back({unsigned(loop - statement.loops.begin()), flat[input]});
     }

@@ -15,6 +15,14 @@
 
 namespace tilewright {
 
+/// Why an access is in no structured op.
+inline constexpr llvm::StringLiteral kNoSumOfLoops =
+    "is at a place that is no sum of multiples of loops; split the loop into ones whose sum it is, "
+    "or read by tensor.extract in the body of a linalg.generic";
+inline constexpr llvm::StringLiteral kGoesBackwards =
+    "goes backwards along a loop; let the loop count the other way, or write a linalg.generic with "
+    "that map";
+
 /// A store, the loops and the conditions around it (the outermost first), and the ops in
 /// the nest that its value and conditions are computed from, in order.
 struct Statement {

@@ -296,13 +296,13 @@ std::optional<NestRefusal> NestRaiser::narrowByMemref(Operation *access, Stateme
     compose(map, operands);
     std::optional<Sum> sum = sumOf(map.getResult(0), operands);
     if (!sum)
-      return refuse(access, "is at a place that is no sum of multiples of loops");
+      return refuse(access, kNoSumOfLoops);
     // The last place of all iterations, and how many elements are behind it.
     AffineMap last = map;
     SmallVector<Value> inputs(operands.begin(), operands.end());
     if (llvm::any_of(sum->terms, [](auto term) { return term.second < 0; }) ||
         !takeExtremes(last, inputs, /*largest=*/true))
-      return refuse(access, "goes backwards along a loop");
+      return refuse(access, kGoesBackwards);
     AffineExpr size = b.getAffineConstantExpr(type.getDimSize(dim));
     Value extent;
     if (type.isDynamicDim(dim)) {

@@ -49,6 +49,12 @@ static LogicalResult checkOperand(linalg::LinalgOp op, OpOperand &operand) {
                             << tensor.getRank() << "; the largest is "
                             << kMaxRank << " (collapse dims first)";
   AffineMap map = op.getMatchingIndexingMap(&operand);
+  if (!map.isProjectedPermutation() && op.isDpsInit(&operand))
+    return op.emitOpError()
+           << name << " is indexed by " << AffineMapAttr::get(map)
+           << ", which is not a projected permutation of the loops; write elements at other "
+              "places by tilewright.scatter, or choose by linalg.index in a loop over all of the "
+              "result";
   if (!map.isProjectedPermutation())
     return op.emitOpError()
            << name << " is indexed by "
@@ -89,7 +95,8 @@ static LogicalResult checkBody(linalg::GenericOp op) {
           op.emitOpError() << "has '" << inner.getName()
                            << "' in its body; accepted are scalar arith and "
                           "math ops, tensor.extract, linalg.index, scf.if and scf.for "
-                          "of constant bounds and few iterations";
+                          "of constant bounds and few iterations; a loop of other bounds goes "
+                          "around the op";
       error.attachNote(inner.getLoc()) << "the op is here";
       return error;
     }

@@ -243,8 +243,8 @@ static std::string replaceOpName(StringRef text, StringRef written) {
   std::string result;
   for (size_t at; (at = text.find(generic)) != StringRef::npos;) {
     StringRef before = text.take_front(at);
-    bool isAdvice = before.ends_with("as ") || before.ends_with("no ") ||
-                    before.ends_with("with ");
+    bool isAdvice = llvm::any_of(ArrayRef<StringRef>{"a ", "as ", "by ", "no ", "with "},
+                                 [&](StringRef word) { return before.ends_with(word); });
     result += before;
     result += isAdvice ? StringRef(generic) : written;
     text = text.drop_front(at + generic.size());

@@ -141,7 +141,7 @@ static LogicalResult checkSteps(Operation *op) {
   for (int64_t step : window.getStaticStrides())
     if (!ShapedType::isDynamic(step) && step < 0)
       return op->emitOpError() << "has a step of " << step
-                               << ", and windows go forwards; read backwards in an op of your own, "
+                               << ", and windows go forwards; read backwards in a linalg.generic, "
                                   "by a map as affine_map<(i) -> (9 - i * 2)>";
   return success();
 }

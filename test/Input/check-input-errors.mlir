@@ -135,7 +135,7 @@ func.func @Runs(%x: tensor<2x4x3xf32>) -> tensor<2x4x3xf32> {
 // -----
 
 func.func @backwards(%x: tensor<16xf32>) -> tensor<4xf32> {
-  // expected-error @below {{has a step of -2, and windows go forwards; read backwards in an op of your own, by a map as affine_map<(i) -> (9 - i * 2)>}}
+  // expected-error @below {{has a step of -2, and windows go forwards; read backwards in a linalg.generic, by a map as affine_map<(i) -> (9 - i * 2)>}}
   %r = tensor.extract_slice %x[9] [4] [-2] : tensor<16xf32> to tensor<4xf32>
   return %r : tensor<4xf32>
 }

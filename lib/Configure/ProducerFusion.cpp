@@ -31,6 +31,7 @@
 #include "tilewright/Configure/KernelInfo.h"
 #include "tilewright/Configure/Splits.h"
 #include "tilewright/Configure/TileFusion.h"
+#include "tilewright/Configure/TransposedOperands.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -104,6 +105,8 @@ OrRefusal<std::string> tilewright::mayFuseProducers(ArrayRef<linalg::LinalgOp> p
     return refuse(Refused::Target, "the target is not known");
   if (!matchProduct(product))
     return refuse(Refused::NotContraction, "what reads it is no plain product");
+  if (llvm::any_of(producers, isAddedCopy))
+    return refuse(Refused::Unrelated, "");
   // A pinned config that leaves an operand to registers has it computed there.
   auto pinned = product->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
   bool isAsked = pinned && pinned.isWarpSpecialized() &&

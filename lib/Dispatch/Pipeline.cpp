@@ -45,6 +45,7 @@ void tilewright::populateDispatchPipeline(OpPassManager &pm,
     func.addPass(createCSEPass());
     func.addPass(createFuseElementwisePass());
     func.addPass(createJoinConcatPartsPass());
+    func.addPass(createTransposeOperandsPass()); // what computes such an operand writes it so
     func.addPass(createFuseElementwisePass()); // equal operands of what is joined are one
     func.addPass(createExpandOperandsPass());
     // A merged body may be an identity now (x - 3 + 3): it is no kernel.

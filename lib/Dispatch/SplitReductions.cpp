@@ -28,6 +28,7 @@
 #include "tilewright/Analysis/Contractions.h"
 #include "tilewright/Configure/PredictTime.h"
 #include "tilewright/Configure/Splits.h"
+#include "tilewright/Configure/TransposedOperands.h"
 #include "tilewright/Dispatch/Dispatch.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -215,7 +216,7 @@ static void splitReductionGuarded(RewriterBase &rewriter, linalg::GenericOp op,
 static bool isComputedForOp(Value input, linalg::LinalgOp op) {
   auto producer = input.getDefiningOp<linalg::LinalgOp>();
   return producer && !isa<linalg::FillOp>(producer.getOperation()) &&
-         producer.getNumReductionLoops() == 0 && input.hasOneUse() &&
+         producer.getNumReductionLoops() == 0 && input.hasOneUse() && !isAddedCopy(producer) &&
          llvm::none_of(producer.getDpsInputs(),
                        [](Value value) { return value.getDefiningOp<linalg::LinalgOp>(); });
 }

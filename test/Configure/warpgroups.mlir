@@ -40,13 +40,22 @@ func.func @across(%a: tensor<1024x1024xi8>, %b: tensor<1024x1024xi8>, %c: tensor
   return %r : tensor<1024x1024xi32>
 }
 
-// CHECK-LABEL: func.func private @both_across_matmul_0
-// CHECK-SAME: operand 1 (%b) has its sums across the rows of memory, where only 16-bit types are read as matrices; one such operand is taken out of registers, if 'promote' leaves it out
-// CHECK: attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = matrix_unit
+// Of two such operands a kernel in front transposes one.
+// CHECK-LABEL: func.func private @both_across_matmul_1
+// CHECK: attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [{{[0-9]+}}, {{[0-9]+}}, 128], warps = [{{.*}}], stages = {{[0-9]}}, promote = [{{[01]}}], mma = "wgmma.m64n{{[0-9]+}}k32.s8.s32"
 func.func @both_across(%a: tensor<1024x1024xi8>, %b: tensor<1024x1024xi8>, %c: tensor<1024x1024xi32>) -> tensor<1024x1024xi32> {
   %r = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (k, m)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
       ins(%a, %b : tensor<1024x1024xi8>, tensor<1024x1024xi8>) outs(%c : tensor<1024x1024xi32>) -> tensor<1024x1024xi32>
   return %r : tensor<1024x1024xi32>
+}
+// Of few results, none: that takes longer.
+// CHECK-LABEL: func.func private @few_across_matmul_0
+// CHECK-SAME: operand 1 (%b) has its sums across the rows of memory, where only 16-bit types are read as matrices; one such operand is taken out of registers, if 'promote' leaves it out
+// CHECK: attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = matrix_unit
+func.func @few_across(%a: tensor<128x128xi8>, %b: tensor<128x128xi8>, %c: tensor<128x128xi32>) -> tensor<128x128xi32> {
+  %r = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (k, m)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
+      ins(%a, %b : tensor<128x128xi8>, tensor<128x128xi8>) outs(%c : tensor<128x128xi32>) -> tensor<128x128xi32>
+  return %r : tensor<128x128xi32>
 }
 
 // So do weights of four bits, which are dequantised there, by groups of rows as long as a

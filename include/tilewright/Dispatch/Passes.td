@@ -91,6 +91,23 @@ def PackOperandsPass
     "::mlir::tensor::TensorDialect"];
 }
 
+def TransposeOperandsPass
+    : Pass<"tilewright-transpose-operands", "::mlir::func::FuncOp"> {
+  let summary = "Transpose operands of products in memory, for warpgroups";
+  let description = [{
+    Where instructions of warpgroups read neither operand of a product as it lies (int8, fp8
+    and tf32 with K across the rows of both), kernels in front of it write one operand, or
+    both, with K along the rows, if the predicted times of all together are shorter
+    (`chooseTransposed` of `tilewright/Configure/TransposedOperands.h`). Of dynamic extents the
+    host decides, unless other ops compute with the result in the product's kernel. A pinned
+    config decides by `promote`. `tilewright.explain` of the function says what was done or
+    why not.
+  }];
+  let dependentDialects = [
+    "::tilewright::TilewrightDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def CallBlasPass : Pass<"tilewright-call-blas", "::mlir::func::FuncOp"> {
   let summary = "Products of matrices become calls of a library";
   let description = [{

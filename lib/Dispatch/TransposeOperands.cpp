@@ -1,0 +1,157 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Operands that warpgroups do not read as they lie are transposed in memory, where
+// that pays (TransposedOperands.h):
+//
+//   %r = linalg.generic <(m, n, k) -> (k, m), (k, n), (m, n)> ins(%a, %b)           i8
+// becomes
+//   %t = linalg.generic <(n, k) -> (k, n), (n, k)> ins(%b) { tilewright.identity }
+//   %r = linalg.generic <(m, n, k) -> (k, m), (n, k), (m, n)> ins(%a, %t)
+//
+// and registers transpose %a. Where the sizes of dynamic dims tell whether it pays, the host
+// looks:
+//
+//   %r = scf.if %long_and_aligned { %t = …, <product of %a, %t> } else { <product of %a, %b> }
+
+#include "tilewright/Configure/TransposedOperands.h"
+#include "tilewright/Dialect/UserNames.h"
+#include "tilewright/Dispatch/Dispatch.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/PatternMatch.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+namespace tilewright {
+#define GEN_PASS_DEF_TRANSPOSEOPERANDSPASS
+#include "tilewright/Dispatch/Passes.h.inc"
+} // namespace tilewright
+
+/// Has `op` read operand `number` from a copy with K along the rows.
+static void transposeOperand(RewriterBase &rewriter, linalg::GenericOp op, unsigned number) {
+  OpOperand *operand = op.getDpsInputOperand(number);
+  SmallVector<int64_t> order = orderAlongSum(*operand);
+  rewriter.setInsertionPoint(op);
+  linalg::GenericOp copy =
+      createTransposedCopy(rewriter, op.getLoc(), operand->get(), order);
+  copy->setAttr(kCopiesAttr,
+                rewriter.getStringAttr("operand " + Twine(number) +
+                                       " of a product is transposed, for warpgroups to multiply"));
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  SmallVector<AffineExpr> moved;
+  for (int64_t dim : order)
+    moved.push_back(maps[number].getResult(dim));
+  maps[number] = AffineMap::get(maps[number].getNumDims(), 0, moved, op.getContext());
+  rewriter.modifyOpInPlace(op, [&] {
+    operand->set(copy.getResult(0));
+    op.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
+  });
+}
+
+/// Whether other ops compute with the result, perhaps in the product's kernel.
+static bool hasEpilogue(linalg::GenericOp op) {
+  return llvm::any_of(op->getUsers(), [](Operation *user) {
+    return isa<linalg::LinalgOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp>(user);
+  });
+}
+
+/// Whether the extents are what `choice` asks for, on the host; null where all are.
+static Value createGuard(RewriterBase &b, linalg::GenericOp op, const TransposedOperands &choice) {
+  Location loc = op.getLoc();
+  Value all;
+  auto require = [&](arith::CmpIPredicate predicate, Value left, int64_t right) {
+    Value holds = arith::CmpIOp::create(b, loc, predicate, left,
+                                        arith::ConstantIndexOp::create(b, loc, right));
+    all = all ? arith::AndIOp::create(b, loc, all, holds).getResult() : holds;
+  };
+  for (unsigned loop = 0; loop < op.getNumLoops(); ++loop) {
+    if (!choice.atLeast[loop] && choice.multipleOf[loop] == 1)
+      continue;
+    Value extent;
+    for (OpOperand *input : op.getDpsInputOperands())
+      if (auto dim = op.getMatchingIndexingMap(input).getResultPosition(b.getAffineDimExpr(loop)))
+        extent = b.createOrFold<tensor::DimOp>(loc, input->get(), *dim);
+    if (choice.atLeast[loop])
+      require(arith::CmpIPredicate::sge, extent, choice.atLeast[loop]);
+    if (int64_t divisor = choice.multipleOf[loop]; divisor > 1) {
+      Value by = arith::ConstantIndexOp::create(b, loc, divisor);
+      require(arith::CmpIPredicate::eq, b.createOrFold<arith::RemUIOp>(loc, extent, by), 0);
+    }
+  }
+  return all;
+}
+
+/// The product with its operands transposed if `guard` holds, as it is if not.
+static void transposeGuarded(RewriterBase &rewriter, linalg::GenericOp op, Value guard,
+                             ArrayRef<unsigned> numbers) {
+  auto branch = scf::IfOp::create(rewriter, op.getLoc(), op.getResultTypes(), guard,
+                                  /*addThenBlock=*/true, /*addElseBlock=*/true);
+  for (Block *block : {branch.thenBlock(), branch.elseBlock()}) {
+    rewriter.setInsertionPointToStart(block);
+    // Fills that only initialise are repeated in kernels, from their own block.
+    IRMapping mapping;
+    for (Value init : op.getOutputs())
+      if (auto fill = init.getDefiningOp<linalg::FillOp>();
+          fill && fill.getOutputs()[0].getDefiningOp<tensor::EmptyOp>()) {
+        Operation *empty = rewriter.clone(*fill.getOutputs()[0].getDefiningOp(), mapping);
+        mapping.map(fill.getOutputs()[0], empty->getResult(0));
+        mapping.map(init, rewriter.clone(*fill, mapping)->getResult(0));
+      }
+    auto copy = cast<linalg::GenericOp>(rewriter.clone(*op, mapping));
+    scf::YieldOp::create(rewriter, op.getLoc(), copy.getResults());
+    if (block == branch.thenBlock())
+      for (unsigned number : numbers)
+        transposeOperand(rewriter, copy, number);
+  }
+  rewriter.replaceOp(op, branch);
+}
+
+static void transposeOperands(IRRewriter &rewriter, linalg::GenericOp op, func::FuncOp func) {
+  OrRefusal<TransposedOperands> choice =
+      chooseTransposed(cast<linalg::LinalgOp>(op.getOperation()), getTarget(func));
+  if (!choice) {
+    if (choice.why().getKind() != Refused::Unrelated)
+      addExplanation(func, nameOpAndLine(op) +
+                               ": neither operand is transposed for warpgroups by a kernel in "
+                               "front: " +
+                               choice.why().str());
+    return;
+  }
+  std::string which = choice->numbers.size() == 2 ? "both operands are"
+                                                  : "operand " + std::to_string(choice->numbers[0]) +
+                                                        " is";
+  std::string line = nameOpAndLine(op) + ": " + which +
+                     " transposed by a kernel in front, for warpgroups to multiply: " + choice->why;
+  rewriter.setInsertionPoint(op);
+  Value guard = hasEpilogue(op) ? Value() : createGuard(rewriter, op, *choice);
+  if (guard)
+    line += "; the host looks whether extents are long enough, and rows whole 16 bytes";
+  addExplanation(func, line);
+  if (guard)
+    return transposeGuarded(rewriter, op, guard, choice->numbers);
+  for (unsigned number : choice->numbers)
+    transposeOperand(rewriter, op, number);
+}
+
+namespace {
+struct TransposeOperandsPass
+    : public tilewright::impl::TransposeOperandsPassBase<TransposeOperandsPass> {
+  void runOnOperation() override {
+    func::FuncOp func = getOperation();
+    if (isKernel(func) || !getTarget(func))
+      return;
+    SmallVector<linalg::GenericOp> ops;
+    func.walk([&](linalg::GenericOp op) {
+      if (op.hasPureTensorSemantics() && op.getNumReductionLoops())
+        ops.push_back(op);
+    });
+    IRRewriter rewriter(&getContext());
+    for (linalg::GenericOp op : ops)
+      transposeOperands(rewriter, op, func);
+  }
+};
+} // namespace

@@ -29,9 +29,9 @@
 using namespace mlir;
 using namespace tilewright;
 
-/// One instruction: division is, by a power of two.
+/// Few instructions: division is one, by a power of two, and rounded up some.
 static bool isCheap(Operation *op) {
-  if (isa_and_present<arith::DivUIOp, arith::RemUIOp>(op)) {
+  if (isa_and_present<arith::DivUIOp, arith::CeilDivUIOp, arith::RemUIOp>(op)) {
     APInt divisor;
     return matchPattern(op->getOperand(1), m_ConstantInt(&divisor)) && divisor.isPowerOf2();
   }

@@ -63,3 +63,35 @@ func.func private @NothingElse(%out: memref<?xf32>) attributes {tilewright.kerne
   }
   return
 }
+
+// So is how many tiles of 128 there are.
+// CHECK-LABEL: func.func private @Tiles(
+// CHECK-NOT: arith.ceildivui
+// CHECK: tilewright.set_registers 40
+// CHECK: arith.ceildivui
+// CHECK: tilewright.set_registers 232
+// CHECK: arith.ceildivui
+func.func private @Tiles(%out: memref<?xf32>, %n: index) attributes {tilewright.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c128 = arith.constant 128 : index
+  %x = arith.constant 1.0 : f32
+  %tiles = arith.ceildivui %n, %c128 : index
+  %warp = gpu.subgroup_id : index
+  %producer = arith.cmpi uge, %warp, %c8 : index
+  scf.if %producer {
+    tilewright.set_registers 40
+    scf.for %i = %c0 to %tiles step %c1 {
+      memref.store %x, %out[%i] : memref<?xf32>
+    }
+  }
+  %consumer = arith.cmpi ult, %warp, %c8 : index
+  scf.if %consumer {
+    tilewright.set_registers 232
+    scf.for %i = %c0 to %tiles step %c1 {
+      memref.store %x, %out[%i] : memref<?xf32>
+    }
+  }
+  return
+}

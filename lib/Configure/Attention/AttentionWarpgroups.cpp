@@ -216,6 +216,11 @@ static bool isReadByElement(AttentionOp op, Value tensor, AffineMap map) {
   return row % 2 != 0;
 }
 
+static int64_t elementBits(Value tensor) {
+  Type element = getElementTypeOrSelf(tensor.getType());
+  return element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 32;
+}
+
 /// Whether `isSo` of the mask, or of what it is computed of.
 static bool anyOfMask(AttentionOp op, function_ref<bool(Value, AffineMap)> isSo) {
   linalg::GenericOp producer = computedMask(op);
@@ -250,19 +255,29 @@ tilewright::listAttentionByWarpgroups(AttentionOp op, TargetAttr target) {
                });
   if (op.getMask() && (widest > 64 || waits) && mayBeMissing)
     most /= 2;
+  // Of results of 256 columns, elements of a mask take what the producer can do without, too,
+  // and beside a soft cap, or places that hide keys if they have 32 bits, are too many.
+  bool isFull = op.getMask() && widest > 192;
+  auto isWord = [](Value tensor, AffineMap) { return elementBits(tensor) >= 32; };
+  if (isFull && (op.getSoftcap() || (op.getCausal() && anyOfMask(op, isWord))))
+    most = std::min<int64_t>(most, 32);
   int64_t raster = headsSideBySide(op, target);
   for (int64_t keys : {most, int64_t(64), int64_t(32)})
     for (bool tmaStore : {true, false})
       for (auto [stages, persistent] : {std::pair(2, true), {2, false}, {1, false}}) {
         int64_t groups = isShort ? 1 : 2;
-        if (persistent && (isShort || whyNotPersistent(op, target, kRows * groups)))
+        // What a loop over tiles holds is too much beside a mask's elements one by one.
+        if (persistent && (isShort || (isFull && byElement) ||
+                           whyNotPersistent(op, target, kRows * groups)))
           continue;
         auto name = StringAttr::get(context, "wgmma.m64n" + Twine(keys) + "k16." +
                                                  (isBF16 ? "bf16" : "f16") + ".f32");
         configs.push_back(LoweringConfigAttr::get(
             context, Strategy::Attention, {64 * groups, keys}, {4 * groups, 1}, {},
             stages, {0, 1}, name, op.getNumKeyParts(), persistent ? raster : 1,
-            registersOf(groups), persistent, {}, tmaStore,
+            isFull && groups == 2 && keys > 32 ? otherRegisters(groups).front()
+                                               : registersOf(groups),
+            persistent, {}, tmaStore,
             /*two_level_sums=*/false, /*stream_k=*/0, /*producer=*/true,
             /*tma_copy=*/true));
       }

@@ -158,22 +158,44 @@ static bool isOpenWindow(const KernelInfo &info, const TilePlan &plan, OpOperand
          });
 }
 
-/// Registers of a thread for what open windows take in kernels for operands of 2^31 elements and
-/// more: each copy of a step has an offset, a place and an address of 64 bits of its own, and
-/// waits in registers, as it may begin anywhere.
-static int64_t wideWindowRegisters(const KernelInfo &info, const TilePlan &plan) {
-  constexpr int64_t kEach = 8, kWidth = 16;
-  if (getIndexBits(info.kernel) != 64)
-    return 0;
+/// Registers of a thread for what open windows take that may begin anywhere: each copy of a step
+/// waits in registers, and has an offset, a place and an address of its own, of 64 bits each in
+/// kernels for operands of 2^31 elements and more.
+static int64_t openWindowRegisters(const KernelInfo &info, const TilePlan &plan) {
+  constexpr int64_t kWidth = 16;
+  int64_t each = getIndexBits(info.kernel) == 64 ? 8 : 3;
   int64_t registers = 0;
   for (OpOperand *operand : stepOperands(info)) {
     if (!isOpenWindow(info, plan, *operand))
       continue;
     int64_t bytes = tileElements(info, plan, *operand) *
                     bytesPerElement(operand->get().getType());
-    registers += kEach * llvm::divideCeil(bytes, kWidth * plan.threads);
+    registers += each * llvm::divideCeil(bytes, kWidth * plan.threads);
   }
   return registers;
+}
+
+/// Bytes, over all threads, of the sums and of what meets them behind the loop out of rows that
+/// may begin anywhere (a residual), which is read element by element. ptxas reads it piece by
+/// piece, but not beside addresses of open windows or of 64 bits: 0 where there are none.
+static int64_t bytesBehindSums(const KernelInfo &info, const TilePlan &plan) {
+  constexpr int64_t kRegister = 4;
+  if (getIndexBits(info.kernel) != 64 && llvm::none_of(stepOperands(info), [&](OpOperand *operand) {
+        return isOpenWindow(info, plan, *operand);
+      }))
+    return 0;
+  int64_t bytes = 0;
+  ArrayRef<linalg::LinalgOp> products = info.getProducts();
+  for (linalg::LinalgOp op : info.ops) {
+    if (llvm::is_contained(products, op) || isFusedProducer(info, op))
+      continue;
+    for (OpOperand *input : op.getDpsInputOperands())
+      if (isa<BlockArgument>(input->get()) && isReadAlone(info, *input))
+        bytes += kRegister * tileElements(info, plan, *input);
+  }
+  if (bytes)
+    bytes += kRegister * tileElements(info, plan, info.getRoot()->getOpOperand(2));
+  return bytes;
 }
 
 int64_t MatrixUnit::operandBytes(const KernelInfo &info, LoweringConfigAttr config,
@@ -204,8 +226,9 @@ int64_t MatrixUnit::registers(const KernelInfo &info, LoweringConfigAttr config,
   for (linalg::LinalgOp op : info.getProducts())
     bytes += fragmentBytes(info, op, config, plan, ahead, held);
   int64_t addresses = isOneStep(info, plan) ? kPlaceRegisters : kAddressRegisters;
-  return withAhead(addresses + llvm::divideCeil(bytes, 4 * plan.threads) +
-                       convertedRegisters(info) + checkRegisters(info, plan, target) +
-                       rowRegisters(info, plan) + wideWindowRegisters(info, plan),
-                   ahead, plan, target);
+  int64_t inLoop = addresses + llvm::divideCeil(bytes, 4 * plan.threads) +
+                   convertedRegisters(info) + checkRegisters(info, plan, target) +
+                   rowRegisters(info, plan) + openWindowRegisters(info, plan);
+  int64_t behind = addresses + llvm::divideCeil(bytesBehindSums(info, plan), 4 * plan.threads);
+  return std::max(withAhead(inLoop, ahead, plan, target), behind);
 }

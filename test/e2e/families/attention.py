@@ -226,6 +226,8 @@ def cases():
     yield Case(F32, "slices_250", sizes(2, 8, 70, 250, 8), causal="bottom_right")
     yield Case(F32, "slices_pinned", sizes(1, 70, 140, 200, 256), causal="bottom_right", targets=("cuda", "cpu-reference"),
                     pinned="#tilewright.lowering_config<strategy = attention, block = [64, 64], warps = [8, 1], promote = [0, 1]>")
+    yield Case(F16, "many_masked_depth_256", sizes(1, 140, 256, 256), mask=(F32, "ij"))
+    yield Case(F16, "many_masked_depth_256_causal", sizes(1, 140, 192, 256), mask=(F32, "hij"), causal="bottom_right")
     yield Case(F16, "parts_masked", sizes(1, 20, 1100, 32), mask=(F16, "ij"), causal="bottom_right", lse=True)
     yield Case(F16, "parts_tokens_first", {"g": 3, **sizes(2, 1, 1030, 64)}, group="g", tokens_first=True)
     yield Case(F16, "parts_top_left", sizes(1, 20, 1030, 64), causal="top_left")  # most parts have no keys

@@ -27,6 +27,7 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -66,29 +67,52 @@ static Value termOf(linalg::GenericOp op, Operation *combiner) {
   return combiner->getOperand(combiner->getOperand(0) == accumulator ? 1 : 0);
 }
 
-/// Whether `x` of `a` and `y` of `b` are computed in the same way of the same elements.
-static bool areSame(linalg::GenericOp a, Value x, linalg::GenericOp b, Value y) {
-  auto p = dyn_cast<BlockArgument>(x), q = dyn_cast<BlockArgument>(y);
-  if (p && q && p.getOwner() == a.getBody() && q.getOwner() == b.getBody()) {
-    if (p.getArgNumber() >= a.getNumDpsInputs() || q.getArgNumber() >= b.getNumDpsInputs())
+namespace {
+/// Values of the bodies of two ops.
+class Twins {
+public:
+  Twins(linalg::GenericOp first, linalg::GenericOp second) : first(first), second(second) {}
+
+  /// Whether `x` of the first and `y` of the second are computed in the same way of the same
+  /// elements.
+  bool areSame(Value x, Value y) {
+    auto p = dyn_cast<BlockArgument>(x), q = dyn_cast<BlockArgument>(y);
+    if (p && q && p.getOwner() == first.getBody() && q.getOwner() == second.getBody())
+      return areSameElements(p, q);
+    Operation *def = x.getDefiningOp(), *other = y.getDefiningOp();
+    if (x == y || !def || !other || def->getBlock() != first.getBody() ||
+        other->getBlock() != second.getBody())
+      return x == y;
+    if (same.contains({x, y}))
+      return true;
+    if (def->getName() != other->getName() || def->getNumResults() != 1 ||
+        def->getNumRegions() != 0 || x.getType() != y.getType() ||
+        def->getAttrDictionary() != other->getAttrDictionary() ||
+        def->getNumOperands() != other->getNumOperands() ||
+        !llvm::all_of(llvm::zip(def->getOperands(), other->getOperands()), [&](auto pair) {
+          return areSame(std::get<0>(pair), std::get<1>(pair));
+        }))
       return false;
-    OpOperand *read = a.getDpsInputOperand(p.getArgNumber()),
-              *other = b.getDpsInputOperand(q.getArgNumber());
-    return read->get() == other->get() &&
-           a.getMatchingIndexingMap(read) == b.getMatchingIndexingMap(other);
+    same.insert({x, y});
+    return true;
   }
-  Operation *def = x.getDefiningOp(), *otherDef = y.getDefiningOp();
-  if (x == y || !def || !otherDef || def->getBlock() != a.getBody() ||
-      otherDef->getBlock() != b.getBody())
-    return x == y;
-  return def->getName() == otherDef->getName() && def->getNumResults() == 1 &&
-         def->getNumRegions() == 0 && x.getType() == y.getType() &&
-         def->getAttrDictionary() == otherDef->getAttrDictionary() &&
-         def->getNumOperands() == otherDef->getNumOperands() &&
-         llvm::all_of(llvm::zip(def->getOperands(), otherDef->getOperands()), [&](auto pair) {
-           return areSame(a, std::get<0>(pair), b, std::get<1>(pair));
-         });
-}
+
+private:
+  bool areSameElements(BlockArgument p, BlockArgument q) {
+    if (p.getArgNumber() >= first.getNumDpsInputs() ||
+        q.getArgNumber() >= second.getNumDpsInputs())
+      return false;
+    OpOperand *read = first.getDpsInputOperand(p.getArgNumber()),
+              *other = second.getDpsInputOperand(q.getArgNumber());
+    return read->get() == other->get() &&
+           first.getMatchingIndexingMap(read) == second.getMatchingIndexingMap(other);
+  }
+
+  linalg::GenericOp first, second;
+  /// Pairs that are known to be. One that is not ends all.
+  llvm::DenseSet<std::pair<Value, Value>> same;
+};
+} // namespace
 
 /// Whether `condition` is that an element equals `best`, or is a NaN as it may be.
 static bool matchEqual(PlaceSearch &search, Value condition, Value best) {
@@ -154,8 +178,12 @@ static std::optional<PlaceSearch> matchPlaceSearch(Operation *user, linalg::Gene
       captured.insert(input->get());
   if (!llvm::all_of(captured, [&](Value value) { return dominance.properlyDominates(value, op); }))
     return std::nullopt;
+  Operation *better = onlyCombiner(op);
+  // A best that passes NaNs over is not equal in the part that has the first of them.
+  if (search.withNans && isa<arith::MaxNumFOp, arith::MinNumFOp>(better))
+    return std::nullopt;
   // The place itself does not depend on the best.
-  if (!best.hasOneUse() || !areSame(op, termOf(op, onlyCombiner(op)), reader, search.element))
+  if (!best.hasOneUse() || !Twins(op, reader).areSame(termOf(op, better), search.element))
     return std::nullopt;
   return search;
 }

@@ -78,4 +78,30 @@ func.func @OfOthers(%x: tensor<1048576xi32>, %y: tensor<1048576xi32>, %v0: tenso
   return %v, %p : tensor<i32>, tensor<i32>
 }
 
+// A place of NaN, which the best element passes over, is in no part that it is the best of.
+// CHECK-LABEL: func.func @PassedOver(
+// CHECK-NOT: tensor.expand_shape
+func.func @PassedOver(%x: tensor<1048576xf32>, %v0: tensor<f32>, %p0: tensor<i32>) -> (tensor<f32>, tensor<i32>) {
+  %far = arith.constant 2147483647 : i32
+  %v = linalg.generic {indexing_maps = [#i, #none], iterator_types = ["reduction"]}
+      ins(%x : tensor<1048576xf32>) outs(%v0 : tensor<f32>) {
+  ^bb0(%in: f32, %out: f32):
+    %m = arith.maxnumf %in, %out : f32
+    linalg.yield %m : f32
+  } -> tensor<f32>
+  %p = linalg.generic {indexing_maps = [#i, #none, #none], iterator_types = ["reduction"]}
+      ins(%x, %v : tensor<1048576xf32>, tensor<f32>) outs(%p0 : tensor<i32>) {
+  ^bb0(%in: f32, %best: f32, %out: i32):
+    %j = linalg.index 0 : index
+    %k = arith.index_cast %j : index to i32
+    %same = arith.cmpf oeq, %in, %best : f32
+    %nan = arith.cmpf uno, %in, %in : f32
+    %found = arith.ori %same, %nan : i1
+    %at = arith.select %found, %k, %far : i32
+    %m = arith.minsi %at, %out : i32
+    linalg.yield %m : i32
+  } -> tensor<i32>
+  return %v, %p : tensor<f32>, tensor<i32>
+}
+
 }

@@ -145,6 +145,42 @@ def best(element, place, spelling, sizes, dynamic=False, least=False, begin=None
     return f
 
 
+def equal_or_nan(sizes, least=False):
+    """The best number of a row, which passes NaNs over, and the first place of what equals it or is a NaN."""
+    dims = {d: n for d, n in zip("mn", sizes) if n}
+    loops, kept = "".join(dims), "".join(dims)[:-1]
+    f = Function("best", "f32", f"equal_or_nan{'.least' if least else ''}.{sizes[0]}x{sizes[1]}", dims)
+    x = f.arg(F32, loops)
+    limit, nan = f.constant(F32, -1000000), f.raw("arith.constant 0x7FC00000 : f32", F32, None)
+
+    def element(lines, v):
+        lines += [f"%low = arith.cmpf olt, {v}, {limit.name} : f32", f"%v = arith.select %low, {nan.name}, {v} : f32"]
+
+    def better(lines, v, b):
+        element(lines, v)
+        lines += [f"%m = arith.{'minnumf' if least else 'maxnumf'} %v, {b} : f32"]
+        return "%m"
+
+    def place(lines, v, b, at):
+        element(lines, v)
+        lines += [f"%c = arith.cmpf oeq, %v, {b} : f32", "%n = arith.cmpf uno, %v, %v : f32", "%o = arith.ori %c, %n : i1",
+                  f"%j = linalg.index {len(kept)} : index", "%k = arith.index_cast %j : index to i64",
+                  "%none = arith.constant 9223372036854775807 : i64", "%s = arith.select %o, %k, %none : i64",
+                  f"%m = arith.minsi %s, {at} : i64"]
+        return "%m"
+
+    best = f.generic(loops, [x], f.filled(F32, kept, np.inf if least else -np.inf), better, reduce="n")
+    f.ret(best, f.generic(loops, [x, best], f.filled(I64, kept, 2**63 - 1), place, reduce="n"))
+
+    def reference(x):
+        rows = np.where(x < -1000000, np.nan, x)
+        value = (np.nanmin if least else np.nanmax)(rows, axis=-1)
+        return [value, np.argmax(np.isnan(rows) | (rows == value[..., None]), axis=-1)]
+
+    f.case("x".join(map(str, dims.values())), {}, integers(-1 << 20, 1 << 20), EXACT, reference)
+    return f
+
+
 def functions():
     for least in (False, True):
         for spelling in ("element_first", "best_first", "lower", "higher"):
@@ -170,3 +206,6 @@ def functions():
     for spelling in ("lower", "higher"):
         yield best(I32, I64, spelling, (0, 131072), largest=1 << 20)
         yield best(I8, I32, spelling, (3, 163840), largest=100)
+    yield equal_or_nan((0, 131072))
+    yield equal_or_nan((3, 163840), least=True)
+    yield equal_or_nan((23, 450))

@@ -138,7 +138,8 @@ static scf::ForOp fuseAroundMean(const LoopPairs &pairs, ArrayAttr access, int64
   scf::ForOp first = pairs.back().first, second = pairs.back().second;
   std::optional<SquaredDistances> sum =
       matchSquaredDistances(pairs.front().second, pairs.size());
-  if (!sum || !llvm::all_of(opsFor(*sum, sum->x), [&](Operation *op) {
+  if (!sum || !isMeanOf(*sum, pairs, access) ||
+      !llvm::all_of(opsFor(*sum, sum->x), [&](Operation *op) {
         return isIndependent(op, first, second, access) &&
                (registers >= kMany || !isa<arith::ExtFOp>(op));
       }))

@@ -15,6 +15,9 @@
 //
 // sum (x - m)^2 = sum (x - mean)^2 + steps (mean - m)^2 holds for any m; there is nothing to
 // cancel in it. The sum of x is steps times the mean: one number less that loops carry.
+//
+// Of a row with an infinity the running mean is NaN, as the distances of its elements to their mean
+// are. The sum is not, so it stays where a result is computed of it that has no part in them.
 
 #include "RunningMean.h"
 
@@ -27,14 +30,20 @@ using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::cpu;
 
-/// Whether all steps of the nest have the same `value`.
-static bool isInvariant(Value value, scf::ForOp outermost) {
-  if (outermost.isDefinedOutsideOfLoop(value))
+/// Whether all steps of the nest have the same `value`: what it is computed from is looked at
+/// once, and what differs ends all.
+static bool isInvariant(Value value, scf::ForOp outermost, llvm::DenseSet<Value> &seen) {
+  if (outermost.isDefinedOutsideOfLoop(value) || !seen.insert(value).second)
     return true;
   Operation *op = value.getDefiningOp();
   return op && op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
          llvm::all_of(op->getOperands(),
-                      [&](Value operand) { return isInvariant(operand, outermost); });
+                      [&](Value operand) { return isInvariant(operand, outermost, seen); });
+}
+
+static bool isInvariant(Value value, scf::ForOp outermost) {
+  llvm::DenseSet<Value> seen;
+  return isInvariant(value, outermost, seen);
 }
 
 /// d of a + d^2.
@@ -93,6 +102,67 @@ std::optional<SquaredDistances> tilewright::cpu::matchSquaredDistances(scf::ForO
   if (!isInvariant(sum.m, sum.nest.back()))
     return std::nullopt;
   return sum;
+}
+
+static bool movesLanes(Operation *op) {
+  return isa_and_present<vector::BroadcastOp, vector::ExtractOp, vector::ShapeCastOp,
+                         vector::TransposeOp>(op);
+}
+
+static bool addsLanes(Operation *op) {
+  if (auto rows = dyn_cast_if_present<vector::MultiDimReductionOp>(op))
+    return rows.getKind() == vector::CombiningKind::ADD;
+  auto row = dyn_cast_if_present<vector::ReductionOp>(op);
+  return row && row.getKind() == vector::CombiningKind::ADD;
+}
+
+static bool isPositive(Value value) {
+  FloatAttr number;
+  DenseFPElementsAttr lanes;
+  auto holds = [](const APFloat &lane) { return lane.isFiniteNonZero() && !lane.isNegative(); };
+  if (auto broadcast = value.getDefiningOp<vector::BroadcastOp>())
+    return isPositive(broadcast.getSource());
+  return matchPattern(value, m_Constant(&number)) ? holds(number.getValue())
+         : matchPattern(value, m_Constant(&lanes)) && llvm::all_of(lanes, holds);
+}
+
+/// Whether result `number` of the first nest is the sum of what the second one's x is.
+static bool isSumOf(Value x, unsigned number, const LoopPairs &pairs, ArrayAttr access) {
+  for (auto [inner, outer] : llvm::zip(pairs, llvm::drop_begin(pairs))) {
+    scf::ForOp loop = inner.first;
+    if (!addsUp(outer.first, number, loop.getResult(number)))
+      return false;
+  }
+  auto [innermost, second] = pairs.front();
+  auto add = innermost.getYieldedValues()[number].getDefiningOp<arith::AddFOp>();
+  Twins twins(innermost, second, access);
+  return add && llvm::any_of(add->getOperands(), [&](Value part) {
+           return addsUp(innermost, number, part) && twins.areEqual(part, x);
+         });
+}
+
+bool tilewright::cpu::isMeanOf(const SquaredDistances &sum, const LoopPairs &pairs,
+                               ArrayAttr access) {
+  llvm::SetVector<Value> parts;
+  parts.insert(sum.m);
+  for (size_t next = 0; next < parts.size(); ++next) {
+    Operation *op = parts[next].getDefiningOp();
+    if (op && op == pairs.back().first) {
+      if (isSumOf(sum.x, cast<OpResult>(parts[next]).getResultNumber(), pairs, access))
+        return true;
+    } else if (isa_and_present<arith::AddFOp>(op)) {
+      parts.insert_range(op->getOperands());
+    } else if (movesLanes(op) || addsLanes(op) ||
+               isa_and_present<arith::ExtFOp, arith::TruncFOp>(op)) {
+      parts.insert(op->getOperand(0));
+    } else if (isa_and_present<arith::MulFOp, arith::DivFOp>(op)) {
+      if (isPositive(op->getOperand(1)))
+        parts.insert(op->getOperand(0));
+      else if (isa<arith::MulFOp>(op) && isPositive(op->getOperand(0)))
+        parts.insert(op->getOperand(1));
+    }
+  }
+  return false;
 }
 
 SmallVector<Operation *> tilewright::cpu::opsFor(const SquaredDistances &sum, Value value) {
@@ -189,6 +259,41 @@ scf::ForOp tilewright::cpu::takeRunningMean(const SquaredDistances &sum) {
   return loop;
 }
 
+/// Whether a NaN in any operand is one in the result.
+static bool passesNaNs(Operation *op) {
+  return movesLanes(op) || addsLanes(op) ||
+         isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp, arith::NegFOp,
+             arith::ExtFOp, arith::TruncFOp, arith::MaximumFOp, arith::MinimumFOp,
+             mlir::math::FmaOp, mlir::math::SqrtOp, mlir::math::RsqrtOp>(op);
+}
+
+/// All that is NaN where `value` is.
+static llvm::DenseSet<Value> resultsOf(Value value) {
+  llvm::SetVector<Value> results;
+  results.insert(value);
+  for (size_t next = 0; next < results.size(); ++next)
+    for (Operation *user : results[next].getUsers())
+      if (passesNaNs(user))
+        results.insert_range(user->getResults());
+  return llvm::DenseSet<Value>(results.begin(), results.end());
+}
+
+/// Whether whatever comes of `sum` is computed together with `squares`, the squared distances to
+/// its mean, so that it is NaN where an element is an infinity.
+static bool isOnlyBeside(Value sum, Value squares) {
+  llvm::DenseSet<Value> known = resultsOf(squares);
+  llvm::SetVector<Value> values;
+  values.insert(sum);
+  for (size_t next = 0; next < values.size(); ++next)
+    for (Operation *user : values[next].getUsers()) {
+      if (!passesNaNs(user))
+        return false;
+      if (!llvm::any_of(user->getResults(), [&](Value value) { return known.contains(value); }))
+        values.insert_range(user->getResults());
+    }
+  return true;
+}
+
 void tilewright::cpu::takeSumsFromMean(scf::ForOp innermost, ArrayRef<int64_t> steps) {
   SmallVector<scf::ForOp> nest = {innermost};
   while (nest.size() < steps.size())
@@ -200,8 +305,10 @@ void tilewright::cpu::takeSumsFromMean(scf::ForOp innermost, ArrayRef<int64_t> s
   OpBuilder builder(outermost->getContext());
   builder.setInsertionPointAfter(outermost);
   Location loc = outermost.getLoc();
+  Operation *squares = *outermost.getResult(own + 1).user_begin();
   for (unsigned i = 0; i < own; ++i) {
-    bool isSum = addsUp(innermost, i, x);
+    bool isSum = addsUp(innermost, i, x) &&
+                 isOnlyBeside(outermost.getResult(i), squares->getResult(0));
     for (auto [inner, outer] : llvm::zip(nest, llvm::drop_begin(nest)))
       isSum &= addsUp(outer, i, inner.getResult(i));
     if (!isSum)

@@ -20,6 +20,10 @@ struct SquaredDistances {
 /// What the nest around `innermost`, of `depth` loops, computes, if it is that and nothing else.
 std::optional<SquaredDistances> matchSquaredDistances(scf::ForOp innermost, size_t depth);
 
+/// Whether m of the second nests is the mean, or sum, of what the first ones add up of the same
+/// elements: distances of an infinity to it are NaN, as those to a running mean are.
+bool isMeanOf(const SquaredDistances &sum, const LoopPairs &pairs, ArrayAttr access);
+
 /// The ops in the nest that compute `value`, in order.
 SmallVector<Operation *> opsFor(const SquaredDistances &sum, Value value);
 
@@ -27,7 +31,8 @@ SmallVector<Operation *> opsFor(const SquaredDistances &sum, Value value);
 scf::ForOp takeRunningMean(const SquaredDistances &sum);
 
 /// The nest around `innermost`, of loops of so many steps, innermost first, carries a running mean
-/// and squared distances last. What sums up the same numbers becomes the mean times the steps.
+/// and squared distances last. What sums up the same numbers becomes the mean times the steps, where
+/// no infinity among them makes a difference.
 void takeSumsFromMean(scf::ForOp innermost, ArrayRef<int64_t> steps);
 
 } // namespace tilewright::cpu

@@ -131,6 +131,98 @@ func.func private @Stay(%x: memref<64x128xf32>, %row: index) -> (vector<2x32xf32
   return %q, %r : vector<2x32xf32>, vector<2x32xf32>
 }
 
+// A sum that is a result stays: of a row with an infinity the running mean is NaN. What is made of it
+// and of the variance does not ask for it.
+// CHECK-LABEL: @Returned
+// CHECK: %[[L:.*]]:3 = scf.for {{.*}} iter_args(%[[S:.*]] = %{{.*}}, %{{.*}} = %{{.*}}, %{{.*}} = %{{.*}})
+// CHECK: %[[B:.*]] = arith.addf %{{.*}}, %[[S]]
+// CHECK: scf.yield %[[B]], %{{.*}}, %{{.*}}
+// CHECK: %[[T:.*]] = vector.reduction <add>, %[[L]]#0
+// CHECK: return %[[T]]
+func.func private @Returned(%x: memref<64x128xf32>, %row: index) -> (f32, vector<32xf32>)
+    attributes {tilewright.kernel, tilewright.access = ["read"]} {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %c128 = arith.constant 128 : index
+  %f0 = arith.constant 0.0 : f32
+  %n = arith.constant 128.0 : f32
+  %z = arith.constant dense<0.0> : vector<32xf32>
+  %s = scf.for %i = %c0 to %c128 step %c32 iter_args(%a = %z) -> (vector<32xf32>) {
+    %v = vector.transfer_read %x[%row, %i], %f0 {in_bounds = [true]} : memref<64x128xf32>, vector<32xf32>
+    %b = arith.addf %v, %a : vector<32xf32>
+    scf.yield %b : vector<32xf32>
+  }
+  %t = vector.reduction <add>, %s : vector<32xf32> into f32
+  %m = arith.divf %t, %n : f32
+  %w = vector.broadcast %m : f32 to vector<32xf32>
+  %q = scf.for %i = %c0 to %c128 step %c32 iter_args(%a = %z) -> (vector<32xf32>) {
+    %v = vector.transfer_read %x[%row, %i], %f0 {in_bounds = [true]} : memref<64x128xf32>, vector<32xf32>
+    %d = arith.subf %v, %w : vector<32xf32>
+    %b = math.fma %d, %d, %a : vector<32xf32>
+    scf.yield %b : vector<32xf32>
+  }
+  return %t, %q : f32, vector<32xf32>
+}
+
+// CHECK-LABEL: @Normalized
+// CHECK: %[[L:.*]]:3 = scf.for {{.*}} iter_args(%[[S:.*]] = %{{.*}}, %{{.*}} = %{{.*}}, %{{.*}} = %{{.*}})
+// CHECK: scf.yield %[[S]], %{{.*}}, %{{.*}}
+// CHECK: return
+func.func private @Normalized(%x: memref<64x128xf32>, %row: index, %y: vector<32xf32>) -> vector<32xf32>
+    attributes {tilewright.kernel, tilewright.access = ["read"]} {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %c128 = arith.constant 128 : index
+  %f0 = arith.constant 0.0 : f32
+  %n = arith.constant 128.0 : f32
+  %z = arith.constant dense<0.0> : vector<32xf32>
+  %s = scf.for %i = %c0 to %c128 step %c32 iter_args(%a = %z) -> (vector<32xf32>) {
+    %v = vector.transfer_read %x[%row, %i], %f0 {in_bounds = [true]} : memref<64x128xf32>, vector<32xf32>
+    %b = arith.addf %v, %a : vector<32xf32>
+    scf.yield %b : vector<32xf32>
+  }
+  %t = vector.reduction <add>, %s : vector<32xf32> into f32
+  %m = arith.divf %t, %n : f32
+  %w = vector.broadcast %m : f32 to vector<32xf32>
+  %q = scf.for %i = %c0 to %c128 step %c32 iter_args(%a = %z) -> (vector<32xf32>) {
+    %v = vector.transfer_read %x[%row, %i], %f0 {in_bounds = [true]} : memref<64x128xf32>, vector<32xf32>
+    %d = arith.subf %v, %w : vector<32xf32>
+    %b = math.fma %d, %d, %a : vector<32xf32>
+    scf.yield %b : vector<32xf32>
+  }
+  %u = vector.reduction <add>, %q : vector<32xf32> into f32
+  %r = math.rsqrt %u : f32
+  %p = vector.broadcast %r : f32 to vector<32xf32>
+  %d = arith.subf %y, %w : vector<32xf32>
+  %e = arith.mulf %d, %p : vector<32xf32>
+  return %e : vector<32xf32>
+}
+
+// Distances to a least element are no NaNs where there is an infinity.
+// CHECK-LABEL: @ToLeast
+// CHECK-COUNT-2: scf.for
+// CHECK: return
+func.func private @ToLeast(%x: memref<64x128xf32>, %row: index) -> vector<32xf32>
+    attributes {tilewright.kernel, tilewright.access = ["read"]} {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %c128 = arith.constant 128 : index
+  %f0 = arith.constant 0.0 : f32
+  %z = arith.constant dense<0.0> : vector<32xf32>
+  %s = scf.for %i = %c0 to %c128 step %c32 iter_args(%a = %z) -> (vector<32xf32>) {
+    %v = vector.transfer_read %x[%row, %i], %f0 {in_bounds = [true]} : memref<64x128xf32>, vector<32xf32>
+    %b = arith.minimumf %v, %a : vector<32xf32>
+    scf.yield %b : vector<32xf32>
+  }
+  %q = scf.for %i = %c0 to %c128 step %c32 iter_args(%a = %z) -> (vector<32xf32>) {
+    %v = vector.transfer_read %x[%row, %i], %f0 {in_bounds = [true]} : memref<64x128xf32>, vector<32xf32>
+    %d = arith.subf %v, %s : vector<32xf32>
+    %b = math.fma %d, %d, %a : vector<32xf32>
+    scf.yield %b : vector<32xf32>
+  }
+  return %q : vector<32xf32>
+}
+
 // Of few registers, distances of what is widened are kept in the place of a running mean.
 // CHECK-LABEL: @Widened
 // MANY-COUNT-1: scf.for

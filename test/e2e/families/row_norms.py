@@ -8,7 +8,7 @@ Sums of k terms are within k · (a few eps); what is rounded to a byte may be it
 
 import numpy as np
 
-from data import BF16, E4M3, F16, F32, I8, uniform
+from data import BF16, E4M3, F16, F32, I8, choice, uniform
 from functions import Function, relative
 
 LEAST = 2.0**-10
@@ -137,6 +137,41 @@ def residual(a, label, dims, quantised, dynamic=False, cases=({},)):
     return f
 
 
+def mean_and_variance(label, m, k, least=False):
+    """The means of rows, or their least elements, and the mean squares of distances to these; few rows have infinities."""
+    f = Function("row_norms", "f32", f"{'least' if least else 'mean'}_and_squares_{label}", {"m": m, "k": k})
+    x = f.arg(F32, "mk")
+    rows = f.fill(f.constant(F32, np.inf if least else 0), f.empty(F32, "m"))
+
+    def row(lines, value, total):
+        if not least:
+            return add(lines, value, total)
+        lines.append(f"%least = arith.minimumf {value}, {total} : f32")
+        return "%least"
+
+    def share(lines, total, _):
+        lines += [f"%k = arith.constant {k}.0 : f32", f"%part = arith.divf {total}, %k : f32"]
+        return "%part"
+
+    def square(lines, value, mean, total):
+        lines += [f"%d = arith.subf {value}, {mean} : f32", "%q = arith.mulf %d, %d : f32"]
+        return add(lines, "%q", total)
+
+    mean = f.generic("mk", [x], rows, row, reduce="k")
+    if not least:
+        mean = f.generic("m", [mean], f.empty(F32, "m"), share)
+    f.ret(mean, f.generic("mk", [x, mean], f.zeros(F32, "m"), square, reduce="k"))
+
+    def reference(x):
+        mean = x.min(1) if least else x.mean(1)
+        with np.errstate(invalid="ignore"):
+            return [mean, ((x - mean[:, None]) ** 2).sum(1)]
+
+    numbers = choice("inf", *([] if least else ["-inf"]), *np.linspace(0.5, 3.5, 1200))
+    f.case(f"{m}x{k}", {}, numbers, relative(4 * k * F32.eps, 0), reference)
+    return f
+
+
 def scaled_floats(a, label, dims, dynamic=False, cases=({},)):
     """Columns over a scale, which is a quotient itself: their largest number becomes 448, the largest of the narrow type."""
     k, n = "k", "N" if dynamic else "n"
@@ -179,5 +214,8 @@ def functions():
         yield residual(F16, "aligned", {"m": 24, "k": 256}, quantised)
         yield residual(BF16, "ragged", {"m": 17, "k": 333}, quantised)
         yield residual(F16, "rows_any", {"m": 1, "k": 96}, quantised, True, ({}, {"m": 0}, {"m": 70}))
+    for least in (False, True):
+        yield mean_and_variance("aligned", 12, 256, least)
+        yield mean_and_variance("ragged", 5, 333, least)
     yield scaled_floats(BF16, "columns", {"k": 256, "n": 128})
     yield scaled_floats(F16, "columns_any", {"k": 40, "n": 24}, True, ({}, {"n": 0}, {"n": 1}))

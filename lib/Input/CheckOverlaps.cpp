@@ -24,6 +24,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/OperationSupport.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/DenseSet.h"
 
 #include <numeric>
 
@@ -57,17 +58,24 @@ static memref::SubViewOp boxOf(Value view) {
 }
 
 /// True if both values are surely equal: the same view taken twice, at offsets
-/// computed twice.
-static bool isSame(Value a, Value b) {
-  if (a == b)
+/// computed twice. `equal` has pairs that are known to be; one that is not ends all.
+static bool isSame(Value a, Value b, DenseSet<std::pair<Value, Value>> &equal) {
+  if (a == b || equal.contains({a, b}))
     return true;
   Operation *first = a.getDefiningOp(), *second = b.getDefiningOp();
-  return first && second && first->getNumResults() == 1 &&
-         first->getNumRegions() == 0 && isMemoryEffectFree(first) &&
-         OperationEquivalence::isEquivalentTo(
-             first, second,
-             [](Value x, Value y) { return success(isSame(x, y)); },
-             /*markEquivalent=*/nullptr, OperationEquivalence::IgnoreLocations);
+  if (!first || !second || first->getNumResults() != 1 || first->getNumRegions() != 0 ||
+      !isMemoryEffectFree(first) ||
+      !OperationEquivalence::isEquivalentTo(
+          first, second, [&](Value x, Value y) { return success(isSame(x, y, equal)); },
+          /*markEquivalent=*/nullptr, OperationEquivalence::IgnoreLocations))
+    return false;
+  equal.insert({a, b});
+  return true;
+}
+
+static bool isSame(Value a, Value b) {
+  DenseSet<std::pair<Value, Value>> equal;
+  return isSame(a, b, equal);
 }
 
 /// Whether `op` reads elements of `input` exactly where it writes those of

@@ -13,6 +13,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -50,10 +51,13 @@ static Element resolve(Element element) {
   return element;
 }
 
-/// Whether both are the same number in each iteration of the classes of loops.
-static bool isSame(const KernelInfo &info, Element a, Element b) {
+using Pairs = llvm::DenseSet<std::pair<Value, Value>>;
+
+/// Whether both are the same number in each iteration of the classes of loops. `same` has pairs of
+/// results of ops that are known to be; one that is not ends all.
+static bool isSame(const KernelInfo &info, Element a, Element b, Pairs &same) {
   a = resolve(a), b = resolve(b);
-  if (a.op == b.op && a.value == b.value)
+  if ((a.op == b.op && a.value == b.value) || same.contains({a.value, b.value}))
     return true;
   OpOperand *left = a.getInput(), *right = b.getInput();
   if (left && right) {
@@ -74,8 +78,9 @@ static bool isSame(const KernelInfo &info, Element a, Element b) {
       !isa<arith::ArithDialect, math::MathDialect>(first->getDialect()))
     return false;
   for (unsigned number = 0; number < first->getNumOperands(); ++number)
-    if (!isSame(info, a.operand(number), b.operand(number)))
+    if (!isSame(info, a.operand(number), b.operand(number), same))
       return false;
+  same.insert({a.value, b.value});
   return true;
 }
 
@@ -116,8 +121,9 @@ static bool isOnlineSum(const KernelInfo &info, linalg::LinalgOp op) {
   if (!reduction)
     return false;
   std::optional<Element> other = matchTerm<arith::MaximumFOp, arith::MaxNumFOp>(reduction);
+  Pairs same;
   return other && reducedClass(info, reduction) == reducedClass(info, op) &&
-         isSame(info, below.operand(0), *other);
+         isSame(info, below.operand(0), *other, same);
 }
 
 SmallVector<linalg::LinalgOp> tilewright::findOnlineSums(const KernelInfo &info) {

@@ -210,8 +210,11 @@ struct ConvertHostPass
         continue;
       hosts.push_back(func);
       guardTraps(func);
-      if (func.isExternal() && failed(checkExternal(func)))
+      if (!func.isExternal())
+        continue;
+      if (failed(checkExternal(func)))
         return signalPassFailure();
+      extendArguments(func);
     }
 
     auto pointer = LLVM::LLVMPointerType::get(context);
@@ -265,6 +268,17 @@ struct ConvertHostPass
     if (func.getNumResults() > 1)
       return func.emitOpError("is external and has more than one result");
     return success();
+  }
+
+  /// Compilers of C take for granted that a narrow argument fills 32 bits of its register, on
+  /// x86-64. What a narrow result leaves in the others is open, there and on AArch64.
+  static void extendArguments(func::FuncOp func) {
+    for (auto [number, type] : llvm::enumerate(func.getArgumentTypes()))
+      if (auto integer = dyn_cast<IntegerType>(type); integer && integer.getWidth() < 32)
+        func.setArgAttr(number,
+                        integer.getWidth() == 1 ? LLVM::LLVMDialect::getZExtAttrName()
+                                                : LLVM::LLVMDialect::getSExtAttrName(),
+                        UnitAttr::get(func.getContext()));
   }
 };
 } // namespace

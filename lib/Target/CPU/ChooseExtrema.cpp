@@ -16,6 +16,10 @@
 //   %m = arith.maximumf %x, %y                    ->  %m = select (cmpf ogt, %x, %y), %x, %y
 //                                                     select (cmpf uno, %x, %x), %x, %m
 //
+// The zero of two is the second one, too. Beside +0 itself, as in a relu, that would be a -0:
+//
+//   %m = arith.maximumf %x, 0.0                   ->  select (cmpf ugt, %x, 0.0), %x, 0.0
+//
 // Of magnitudes, whose bits are ordered as integers with NaN above all numbers:
 //
 //   %m = arith.maximumf (absf %x), %y             ->  arith.maxsi of the bits
@@ -150,6 +154,18 @@ static bool isMagnitude(Value value) {
   return isKnown({ofNumber, ofOp}, value);
 }
 
+/// Whether lanes of `value`, a constant, are zeros that win against those of the other sign, and
+/// none is one that loses.
+static bool isWinningZero(Value value, bool isGreatest) {
+  auto never = [](Operation *, Holds) { return false; };
+  auto noPositive = [](const APFloat &lane) { return !lane.isPosZero(); };
+  auto noNegative = [](const APFloat &lane) { return !lane.isNegZero(); };
+  auto hasNone = [&](bool isPositive) {
+    return isPositive ? isKnown({noPositive, never}, value) : isKnown({noNegative, never}, value);
+  };
+  return hasNone(!isGreatest) && !hasNone(isGreatest);
+}
+
 //===----------------------------------------------------------------------===//
 // Of two values
 //===----------------------------------------------------------------------===//
@@ -162,6 +178,8 @@ struct Plan {
   /// The operand that is compared first: the other one is the result if one of both is NaN.
   unsigned first = 0;
   bool testsFirst = false;
+  /// The other one is never NaN, and the result where both are zeros.
+  bool isBesideZero = false;
 };
 } // namespace
 
@@ -173,7 +191,8 @@ static std::optional<Plan> planOfNumbers(Operation *op) {
   return std::nullopt;
 }
 
-/// The greatest or the least one, or NaN if one of both is. Zeros are equal.
+/// The greatest or the least one, or NaN if one of both is. Zeros are equal but for those of
+/// constants.
 static std::optional<Plan> planOrNaN(Operation *op) {
   Value x = op->getOperand(0), y = op->getOperand(1);
   if (!isa<VectorType>(x.getType()))
@@ -181,6 +200,12 @@ static std::optional<Plan> planOrNaN(Operation *op) {
   Plan plan{op, isa<arith::MaximumFOp>(op)};
   plan.ofMagnitudes = plan.isGreatest && isMagnitude(x) && isMagnitude(y);
   bool known[] = {isNeverNaN(x), isNeverNaN(y)};
+  for (unsigned number : {1, 0})
+    if (known[number] && isWinningZero(op->getOperand(number), plan.isGreatest)) {
+      plan.first = 1 - number;
+      plan.isBesideZero = true;
+      return plan;
+    }
   // What a loop carries is known last.
   plan.first = known[1] || (isa<BlockArgument>(x) && !known[0]);
   plan.testsFirst = !known[plan.first];
@@ -204,6 +229,8 @@ static Value carryOut(const Plan &plan) {
   if (plan.ofMagnitudes)
     return greatestMagnitude(builder, loc, x, y);
   auto predicate = plan.isGreatest ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT;
+  if (plan.isBesideZero)
+    predicate = plan.isGreatest ? arith::CmpFPredicate::UGT : arith::CmpFPredicate::ULT;
   Value isFirst = arith::CmpFOp::create(builder, loc, predicate, x, y);
   Value extremum = arith::SelectOp::create(builder, loc, isFirst, x, y);
   if (!plan.testsFirst)

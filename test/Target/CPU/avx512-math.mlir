@@ -189,6 +189,27 @@ func.func private @GreatestOrNaN(%x: memref<64xf32>) -> f32 attributes {tilewrig
   return %r : f32
 }
 
+// Of zeros the second one is the result: beside +0, or for the least one -0, it is that constant.
+// CHECK-LABEL: @BesideZero
+// CHECK-SAME: (%[[X:.*]]: vector<16xf32>)
+// CHECK-DAG: %[[ZERO:.*]] = arith.constant dense<0.0
+// CHECK-DAG: %[[MINUS:.*]] = arith.constant dense<-0.0
+// CHECK: %[[MORE:.*]] = arith.cmpf ugt, %[[X]], %[[ZERO]]
+// CHECK: %[[RELU:.*]] = arith.select %[[MORE]], %[[X]], %[[ZERO]]
+// CHECK: %[[LESS:.*]] = arith.cmpf ult, %[[X]], %[[MINUS]]
+// CHECK: %[[LEAST:.*]] = arith.select %[[LESS]], %[[X]], %[[MINUS]]
+// CHECK: %[[OTHER:.*]] = arith.cmpf ogt, %[[MINUS]], %[[X]]
+// CHECK: %[[SAME:.*]] = arith.select %[[OTHER]], %[[MINUS]], %[[X]]
+// CHECK: return %[[RELU]], %[[LEAST]], %[[SAME]]
+func.func private @BesideZero(%x: vector<16xf32>) -> (vector<16xf32>, vector<16xf32>, vector<16xf32>) attributes {tilewright.kernel} {
+  %zero = arith.constant dense<0.0> : vector<16xf32>
+  %minus = arith.constant dense<-0.0> : vector<16xf32>
+  %a = arith.maximumf %x, %zero : vector<16xf32>
+  %b = arith.minimumf %minus, %x : vector<16xf32>
+  %c = arith.maximumf %x, %minus : vector<16xf32>
+  return %a, %b, %c : vector<16xf32>, vector<16xf32>, vector<16xf32>
+}
+
 // One conversion rounds; four registers of integers become one of bytes.
 // CHECK-LABEL: @RoundToBytes
 // CHECK-COUNT-4: llvm.call_intrinsic "llvm.x86.avx512.mask.cvtps2dq.512"

@@ -485,6 +485,30 @@ def special_values(dynamic):
     return f
 
 
+def beside_zero(dynamic):
+    """Quotients of 1 and the greater one of an element and +0, the lesser one of it and -0: infinities of one sign."""
+    f = Function("elementwise", "f32", "beside_zero", {"m": 6, "n": 70}, dynamic)
+    x = f.arg(F32, "mn")
+    one, zero = f.constant(F32, 1), f.constant(F32, 0)
+    minus = f.raw("arith.constant -0.0 : f32", F32, None)
+
+    def quotient(op, other):
+        def body(lines, x, _):
+            lines += [f"%m = arith.{op} {x}, {other.name} : f32", f"%q = arith.divf {one.name}, %m : f32"]
+            return "%q"
+        return f.generic("mn", [x], f.empty(F32, "mn"), body)
+
+    f.ret(quotient("maximumf", zero), quotient("minimumf", minus))
+
+    def reference(x):
+        with np.errstate(divide="ignore"):
+            return [1 / (np.maximum(x, 0) + 0.0), -1 / (np.maximum(-x, 0) + 0.0)]
+
+    for sizes in [{}, *([{"m": 1, "n": 5}] if dynamic else [])]:
+        f.case("x".join(str({**f.sizes, **sizes}[d]) for d in "mn"), sizes, choice(-0.0, 0.0, 2, -2, "nan"), EXACT, reference)
+    return f
+
+
 def index_op(dynamic):
     """linalg.index in the body: x + 10 · row - column."""
     dims = {"m": 35, "n": 21}
@@ -551,6 +575,8 @@ def functions():
     for element in (I8, I32):
         yield guarded_division(element)
     yield guarded_remainder()
+    yield beside_zero(False)
+    yield beside_zero(True)
     yield special_values(False)
     yield index_op(True)
     yield index_op(False)

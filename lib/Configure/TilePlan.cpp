@@ -141,23 +141,33 @@ static Refusal whyReducedCut(const KernelInfo &info, const TilePlan &plan) {
 /// What a register tile of a CPU is at most, as it becomes straight code: vectors that live at
 /// once, and vectors computed for one step. Either takes LLVM seconds.
 static constexpr int64_t kMostVectors = 1024, kMostVectorOps = 8192;
+/// Those of a product, for each register: more are no faster, and with ragged edges take a minute.
+static constexpr int64_t kMostForRegister = 8;
 
 /// Why the register tile of a CPU is more code than compiles in a reasonable time.
 static Refusal whyTooMuchCode(const KernelInfo &info, const TilePlan &plan,
                               LoweringConfigAttr config, const Footprint &footprint,
                               TargetAttr target) {
-  auto over = [&](int64_t vectors, int64_t most, const Twine &what) -> Refusal {
+  auto over = [&](int64_t vectors, int64_t most, const Twine &what,
+                  const Twine &reason = "") -> Refusal {
     if (vectors <= most)
       return {};
     return refuse(Refused::Registers, "a register tile " + what + " " + Twine(vectors) +
-                                          " vectors, and has " + Twine(most) +
-                                          " at most; make 'thread' smaller, or 'block' where "
-                                          "there is none")
+                                          " vectors, and has " + Twine(most) + " at most" +
+                                          reason +
+                                          "; make 'thread' smaller, or 'block' where there is "
+                                          "none")
         .of(vectors, most);
   };
+  linalg::LinalgOp root = info.getRoot();
+  int64_t registers = target.getFact("registers", 16);
+  if (info.getContraction(root) && !config.getMma())
+    if (Refusal why = over(footprint.registers, kMostForRegister * registers, "keeps",
+                           ", " + Twine(kMostForRegister) + " for each of " + Twine(registers) +
+                               " registers"))
+      return why;
   if (Refusal why = over(footprint.registers, kMostVectors, "keeps"))
     return why;
-  linalg::LinalgOp root = info.getRoot();
   int64_t bytes = bytesPerElement(root.getDpsInits()[0].getType());
   for (unsigned number : info.getClasses(root))
     bytes *= std::max<int64_t>(1, plan.classes[number].inner);

@@ -133,3 +133,21 @@ func.func private @Spread(%x: tensor<4x?x1xf32>, %e: tensor<4x?x1xf32>) -> tenso
   return %r : tensor<4x?x1xf32>
 }
 }
+
+// -----
+
+// Threads beside each other would all add the one element.
+#target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024}>
+module attributes {tilewright.target = #target,
+    tilewright.pins = {Elements = #tilewright.lowering_config<strategy = irregular, block = [1, 64], warps = [4, 1], splits = 16>}} {
+func.func private @Elements(%u: tensor<40xf32>, %i: tensor<40x1xi32>, %t: tensor<16xf32>) -> tensor<16xf32>
+    attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: an update of the scatter is one element, so the second number of 'block' is 1, not 64}}
+  %r = tilewright.scatter ins(%u, %i : tensor<40xf32>, tensor<40x1xi32>) outs(%t : tensor<16xf32>) {dims = array<i64: 0>} combine {
+  ^bb0(%n: f32, %o: f32):
+    %s = arith.addf %o, %n : f32
+    tilewright.combined %s : f32
+  } -> tensor<16xf32>
+  return %r : tensor<16xf32>
+}
+}

@@ -84,6 +84,10 @@ static Refusal checkBlock(Operation *op, LoweringConfigAttr config) {
     return refuse(Refused::Config, loops == 3
                                        ? "'block' of a scan or sort is [outer, chunks, inner]"
                                        : "'block' of a scatter is [updates or ranges, elements]");
+  auto scatter = dyn_cast<ScatterOp>(op);
+  if (scatter && scatter.getUpdatesType().getRank() == 1 && block[1] != 1)
+    return refuse(Refused::Config, "an update of the scatter is one element, so the second number "
+                                   "of 'block' is 1, not " + Twine(block[1]));
   int64_t elements = 1;
   for (int64_t size : block)
     if (llvm::MulOverflow(elements, size, elements) || elements > kMostInBlock)

@@ -28,11 +28,16 @@ using namespace tilewright;
 void IrregularWriter::eachThread(int64_t count, llvm::function_ref<void(Value)> body) {
   if (launch.getThreads() == 1)
     return loop(index(0), index(count), 1, body);
-  SmallVector<OpFoldResult> counts{b.getIndexAttr(count)};
+  // A loop of one iteration would be folded away, and all threads would run its body.
+  bool isOne = count == 1;
+  SmallVector<OpFoldResult> counts{b.getIndexAttr(isOne ? launch.getThreads() : count)};
   auto threads = scf::ForallOp::create(b, loc, counts, ValueRange(), std::nullopt);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(threads.getBody());
-  body(threads.getInductionVar(0));
+  Value thread = threads.getInductionVar(0);
+  if (isOne)
+    return when(isLess(thread, index(1)), [&] { body(index(0)); });
+  body(thread);
 }
 
 /// This block's place along each of the loops that the launch counts tiles of.

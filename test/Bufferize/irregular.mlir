@@ -73,6 +73,20 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", 
     return %r : tensor<4x?x1xf32>
   }
 
+  // One iteration is one thread's: a loop of it would be folded away.
+  // CHECK-LABEL: func.func private @one_run(
+  // CHECK-SAME: block = [1, 1, 1]
+  // CHECK: scf.forall (%[[T:.*]]) in (128)
+  // CHECK-NEXT: arith.cmpi ult, %[[T]], %c1
+  // CHECK-NEXT: scf.if
+  // CHECK: memref.store
+  func.func private @one_run(%x: tensor<4x?x1xf32>, %e: tensor<4x?x1xf32>) -> tensor<4x?x1xf32>
+      attributes {tilewright.kernel, tilewright.access = ["read", "write"]} {
+    %r = tilewright.sort ins(%x : tensor<4x?x1xf32>) outs(%e : tensor<4x?x1xf32>) {dim = 1 : i64, runs,
+        tilewright.lowering_config = #tilewright.lowering_config<strategy = irregular, block = [1, 1, 1], warps = [4, 1, 1]>} -> tensor<4x?x1xf32>
+    return %r : tensor<4x?x1xf32>
+  }
+
   // And then a block merges its runs, to and fro, with barriers between.
   // CHECK-LABEL: func.func private @block(
   // CHECK-SAME: block = [1, 128, 1]

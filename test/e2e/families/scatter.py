@@ -152,6 +152,8 @@ def functions():
     yield scatter("middle", F32, I32, "nabd", "nT", "ambd", (1,), True, how="add", sizes={"n": 9, "T": 1, "a": 3, "m": 7, "b": 2, "d": 33},
                   more=[{"b": 0}, {"d": 130}])
     yield scatter("last", F16, I32, "nab", "nT", "abm", (2,), False, sizes={"n": 9, "T": 1, "a": 3, "b": 5, "m": 7})
+    # So many slices of one element that a block has but one of them, and one thread for it.
+    yield scatter("thin", F32, I32, "nad", "nT", "mad", (0,), False, how="add", sizes={"n": 6, "T": 1, "m": 4, "a": 16384, "d": 1})
     yield scatter("swapped", F32, I32, "nb", "nT", "mbk", (2, 0), True, sizes={"n": 30, "T": 2, "m": 5, "b": 9, "k": 6})
     yield scatter("batches", F32, I32, "pqd", "pqT", "md", (0,), True, how="add", sizes={"p": 4, "q": 3, "T": 1, "m": 7, "d": 20})
     yield scatter("one", F32, I32, "d", "T", "md", (0,), True, sizes={"T": 1, "m": 7, "d": 20}, range_of=(3, 3))

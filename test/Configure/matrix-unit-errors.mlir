@@ -105,3 +105,16 @@ module attributes {tilewright.target = #cuda} {
     return %r : tensor<512x512xf32>
   }
 }
+
+// -----
+
+#target = #tilewright.target<"cuda:sm_80", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 166912, registers = 255, async_copy, mma = ["mma.m16n8k16.f16.f32"]}>
+module attributes {tilewright.target = #target,
+    tilewright.pins = {Batch = #tilewright.lowering_config<strategy = matrix_unit, block = [2, 64, 64, 32], warps = [1, 2, 2, 1], stages = 2, promote = [0, 1], mma = "mma.m16n8k16.f16.f32">}} {
+func.func private @Batch(%a: tensor<3x40x32xf16>, %b: tensor<3x32x48xf16>, %c: tensor<3x40x48xf32>) -> tensor<3x40x48xf32>
+    attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: 'block' has 2 for loop 0 of linalg.batch_matmul, whose matrices a block multiplies one at a time: the entry is 1}}
+  %r = linalg.batch_matmul ins(%a, %b : tensor<3x40x32xf16>, tensor<3x32x48xf16>) outs(%c : tensor<3x40x48xf32>) -> tensor<3x40x48xf32>
+  return %r : tensor<3x40x48xf32>
+}
+}

@@ -77,12 +77,30 @@ ADD = ("""func.func @f(%a: tensor<40x72xf32>, %b: tensor<40x72xf32>, %c: tensor<
 }
 """, ["40x72xf32", "40x72xf32", "40x72xf32"])
 
+SCATTER = ("""func.func @f(%u: tensor<40xf32>, %i: tensor<40x1xi32>, %t: tensor<16xf32>) -> tensor<16xf32> {
+  %r = tilewright.scatter ins(%u, %i : tensor<40xf32>, tensor<40x1xi32>) outs(%t : tensor<16xf32>) {dims = array<i64: 0>} combine {
+  ^bb0(%n: f32, %o: f32):
+    %s = arith.addf %o, %n : f32
+    tilewright.combined %s : f32
+  } -> tensor<16xf32>
+  return %r : tensor<16xf32>
+}
+""", ["40xf32", "40x1xi32", "16xf32"])
+
+SORT = ("""func.func @f(%x: tensor<3x20xf32>) -> tensor<3x20xf32> {
+  %e = tensor.empty() : tensor<3x20xf32>
+  %r = tilewright.sort ins(%x : tensor<3x20xf32>) outs(%e : tensor<3x20xf32>) {dim = 1 : i64} -> tensor<3x20xf32>
+  return %r : tensor<3x20xf32>
+}
+""", ["3x20xf32"])
+
 PROGRAMS = {
     "matmul": contraction("matmul", "72x40xf32", "40x96xf32", "72x96xf32", "0.0"),
     "matmul_f16": contraction("matmul", "72x64xf16", "64x96xf16", "72x96xf32", "0.0"),
     "matmul_deep": contraction("matmul", "72x520xf16", "520x96xf16", "72x96xf32", "0.0"),
     "matmul_i8": contraction("matmul", "64x64xi8", "64x64xi8", "64x64xi32", "0"),
     "batch_matmul": contraction("batch_matmul", "3x40x24xf32", "3x24x48xf32", "3x40x48xf32", "0.0"),
+    "batch_matmul_f16": contraction("batch_matmul", "3x40x32xf16", "3x32x48xf16", "3x40x48xf32", "0.0"),
     "one_row": contraction("matmul", "1x256xf32", "256x96xf32", "1x96xf32", "0.0"),
     "rows": reduction("ij", "i", [40, 300]),
     "columns": reduction("ij", "j", [300, 40]),
@@ -92,6 +110,8 @@ PROGRAMS = {
     "transpose": TRANSPOSE,
     "elementwise": ELEMENTWISE,
     "add": ADD,
+    "scatter": SCATTER,
+    "sort": SORT,
 }
 # The op that a config is put on, and where its attributes stand.
 PINNED_OP = re.compile(r"linalg\.(?!fill|generic|transpose|yield)\w+()|permutation = \[1, 0\]()|(?<=f32>\) )()\{\n    \^bb0")

@@ -70,6 +70,12 @@ Refusal InstructionStrategy::checkPlan(const KernelInfo &info, LoweringConfigAtt
       return refuse(Refused::Config, "'block' has 0, all of a dim, for " +
                                          describeLoop(info, loop) +
                                          "; tiles of instructions have a number of elements");
+  for (unsigned loop : contraction->batch)
+    if (int64_t block = entry(config.getBlock(), loop, 1); block != 1)
+      return refuse(Refused::Config, "'block' has " + Twine(block) + " for " +
+                                         describeLoop(info, loop) +
+                                         ", whose matrices a block multiplies one at a time: "
+                                         "the entry is 1");
   std::optional<MatrixLoops> loops = findMatrixLoops(*contraction, config);
   if (!loops)
     return refuse(Refused::Config, "'block' must have one m, one n and one k loop of more than one "

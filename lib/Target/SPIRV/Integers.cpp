@@ -87,6 +87,16 @@ Value KernelEmitter::emitBool(Operation *op, ValueRange args) {
     return make<spirv::LogicalOrOp>(args[0], args[1]);
   if (isa<arith::XOrIOp, arith::AddIOp, arith::SubIOp>(op))
     return make<spirv::LogicalNotEqualOp>(args[0], args[1]);
+  if (isa<arith::ShLIOp, arith::ShRUIOp>(op)) // by 1, all of it goes
+    return make<spirv::LogicalAndOp>(args[0], make<spirv::LogicalNotOp>(args[1]));
+  // A divisor that is not 0 is 1 or -1; the sign that a shift fills in is the value itself.
+  if (isa<arith::ShRSIOp, arith::DivUIOp, arith::DivSIOp, arith::CeilDivUIOp, arith::CeilDivSIOp,
+          arith::FloorDivSIOp, math::AbsIOp, math::CtPopOp>(op))
+    return args[0];
+  if (isa<arith::RemUIOp, arith::RemSIOp>(op))
+    return constant(b.getI1Type(), 0);
+  if (isa<math::CountLeadingZerosOp, math::CountTrailingZerosOp>(op))
+    return make<spirv::LogicalNotOp>(args[0]);
   return {};
 }
 

@@ -102,4 +102,25 @@ func.func private @StoresBoolsAsBytes(%o: memref<?xi1>, %i: index)
   memref.store %r, %o[%i] : memref<?xi1>
   return
 }
+
+// One bit is -1 or 1: shifted by 1 nothing is left of it, divided it is itself.
+// CHECK-LABEL: spirv.module @ComputesBits
+// CHECK: %[[NOT:.*]] = spirv.LogicalNot %[[Y:.*]] : i1
+// CHECK-NEXT: %[[LEFT:.*]] = spirv.LogicalAnd %[[X:.*]], %[[NOT]] : i1
+// CHECK-NEXT: %[[SUM:.*]] = spirv.LogicalOr %[[LEFT]], %[[X]] : i1
+// CHECK-NEXT: %[[ZEROS:.*]] = spirv.LogicalNot %[[SUM]] : i1
+// CHECK-NEXT: spirv.LogicalAnd %[[ZEROS]], %[[X]] : i1
+func.func private @ComputesBits(%o: memref<?xi1>, %i: index, %j: index)
+    attributes {tilewright.kernel, tilewright.launch = #launch} {
+  %x = memref.load %o[%i] : memref<?xi1>
+  %y = memref.load %o[%j] : memref<?xi1>
+  %l = arith.shli %x, %y : i1
+  %d = arith.divui %x, %y : i1
+  %s = arith.ori %l, %d : i1
+  %z = math.ctlz %s : i1
+  %a = math.absi %x : i1
+  %r = arith.andi %z, %a : i1
+  memref.store %r, %o[%i] : memref<?xi1>
+  return
+}
 }

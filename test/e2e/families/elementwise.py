@@ -299,6 +299,33 @@ def equal_operands(op):
     return f
 
 
+def one_bit():
+    """Integer ops of i1, where true is 1 or -1, each result a bit of the number: a divisor is never false."""
+    f = Function("elementwise", "i1", "integer_ops", {"a": 130}, False)
+    x, y, one = f.arg(I1, "a"), f.arg(I1, "a"), f.arg(I1, "a")
+    ops = {  # what each is of x and y, both 0 or 1
+        "arith.shli {x}, {y}": lambda x, y: x & ~y, "arith.shrui {x}, {y}": lambda x, y: x & ~y,
+        "arith.shrsi {x}, {y}": lambda x, y: x, "arith.divui {x}, {one}": lambda x, y: x,
+        "arith.ceildivui {x}, {one}": lambda x, y: x, "arith.remui {x}, {one}": lambda x, y: 0 * x,
+        "arith.remsi {x}, {one}": lambda x, y: 0 * x, "math.ctpop {x}": lambda x, y: x,
+        "math.ctlz {x}": lambda x, y: 1 - x, "math.cttz {x}": lambda x, y: 1 - x, "math.absi {x}": lambda x, y: x}
+
+    def body(lines, x, y, one, out):
+        total = "%c0"
+        lines.append("%c0 = arith.constant 0 : i32")
+        for number, op in enumerate(ops):
+            lines += [f"%b{number} = {op.format(x=x, y=y, one=one)} : i1", f"%w{number} = arith.extui %b{number} : i1 to i32",
+                      f"%n{number} = arith.constant {number} : i32", f"%p{number} = arith.shli %w{number}, %n{number} : i32",
+                      f"%t{number} = arith.ori {total}, %p{number} : i32"]
+            total = f"%t{number}"
+        return total
+
+    f.ret(f.generic("a", [x, y, one], f.empty(I32, "a"), body))
+    f.case("a=130", {}, [choice(0, 1), choice(0, 1), choice(1)], EXACT,
+           lambda x, y, one: sum((op(np.abs(x), np.abs(y)) & 1) << n for n, op in enumerate(ops.values())).astype(np.int64))
+    return f
+
+
 def bits_of_floats(source, op):
     """A conversion to one bit: the lowest of the number."""
     f = Function("cast", f"{source.name}-i1", op.split(".")[1], {"a": 130}, True)
@@ -545,6 +572,7 @@ def functions():
             for op in ("shli", "shrsi", "shrui"):
                 yield shifts_of_tensors(element, op)
             yield extended(element)
+    yield one_bit()
     for op in ("shli", "shrsi", "shrui"):
         yield shifts_of_tensors(I64, op)
     for op in ("xori", "subi", "cmpi eq,", "cmpi slt,"):

@@ -36,6 +36,30 @@ layout::RegisterRuns ThreadCode::gatherRuns(vector::GatherOp op, const MemView &
   return layout.registerRuns(known[0], std::max<int64_t>(width, 1));
 }
 
+/// The elements of a run, whose places are neighbours from a multiple of their number on. A run
+/// outside of the tensor has one place instead, the first or the last of such neighbours.
+///
+///   %r = vector.load %t[%first & -4]
+///   %v1 = select %first == %last, (select %first & 1 == 1, %r[3], %r[0]), %r[1]
+SmallVector<Value> ThreadCode::loadRun(Location loc, const MemView &mem, const Index &base,
+                                       Value first, Value last, int64_t length) {
+  // Outside of the tile it may be the last of them.
+  Value start = arith::AndIOp::create(b, loc, first, constant(loc, -length));
+  Value at = elementOffset(loc, mem, add(loc, base, Index(start)));
+  SmallVector<Value> values(load(loc, mem, at, length));
+  if (!last)
+    return values;
+  auto equal = [&](Value x, Value y) -> Value {
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, y);
+  };
+  Value isOne = equal(first, last);
+  Value isOdd = equal(arith::AndIOp::create(b, loc, first, constant(loc, 1)), constant(loc, 1));
+  Value one = arith::SelectOp::create(b, loc, isOdd, values.back(), values.front());
+  for (Value &value : values)
+    value = arith::SelectOp::create(b, loc, isOne, one, value);
+  return values;
+}
+
 /// One load for each run of registers. Only a mask that is not true everywhere needs a
 /// branch: the elements that it leaves out may not be there.
 LogicalResult ThreadCode::gather(vector::GatherOp op) {
@@ -56,11 +80,16 @@ LogicalResult ThreadCode::gather(vector::GatherOp op) {
   auto runs = gatherRuns(op, *mem, *layout);
   for (ArrayRef<int64_t> run : runs.groups) {
     Value place = (*places)[run.front()], inside = (*mask)[run.front()];
-    if (run.size() > 1) // outside of the tile it may be the last of them
-      place = arith::AndIOp::create(b, loc, place, constant(loc, -int64_t(run.size())));
-    Value at = elementOffset(loc, *mem, add(loc, base, Index(place)));
+    auto loadAll = [&]() -> SmallVector<Value> {
+      if (run.size() > 1)
+        return loadRun(loc, *mem, base, place,
+                       op->hasAttr(kGatherOutsideAttr) ? (*places)[run.back()] : Value(),
+                       run.size());
+      return SmallVector<Value>(
+          load(loc, *mem, elementOffset(loc, *mem, add(loc, base, Index(place))), 1));
+    };
     if (matchPattern(inside, m_One())) {
-      for (auto [reg, value] : llvm::zip_equal(run, load(loc, *mem, at, run.size())))
+      for (auto [reg, value] : llvm::zip_equal(run, loadAll()))
         result[reg] = value;
       continue;
     }
@@ -72,7 +101,7 @@ LogicalResult ThreadCode::gather(vector::GatherOp op) {
                                     /*addElseBlock=*/true);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
-    scf::YieldOp::create(b, loc, load(loc, *mem, at, run.size()));
+    scf::YieldOp::create(b, loc, loadAll());
     b.setInsertionPointToStart(branch.elseBlock());
     scf::YieldOp::create(b, loc, left);
     for (auto [reg, value] : llvm::zip_equal(run, branch.getResults()))

@@ -208,6 +208,10 @@ public:
   /// Registers of a gather that one load reads.
   layout::RegisterRuns gatherRuns(mlir::vector::GatherOp op, const MemView &mem,
                                   const DistributedLayout &layout);
+  /// One of them, from `first` on; `last`: the place of its last element, if the run may be
+  /// outside of the tensor.
+  mlir::SmallVector<mlir::Value> loadRun(mlir::Location loc, const MemView &mem, const Index &base,
+                                         mlir::Value first, mlir::Value last, int64_t length);
   mlir::LogicalResult scalarLoad(mlir::memref::LoadOp op);
   /// Accesses by which blocks wait for each other.
   mlir::LogicalResult takeNumber(TakeNumberOp op);

@@ -190,11 +190,14 @@ LogicalResult Vectorizer::vectorizeExtract(OpState &state,
   auto gather = vector::GatherOp::create(
       b, loc, type, op.getTensor(), start, spread(linear, index),
       spread(any, b.getI1Type()), none);
-  if (auto runs = findRuns(state.op, op); runs && llvm::is_contained(state.order, runs->first))
+  if (auto runs = findRuns(state.op, op); runs && llvm::is_contained(state.order, runs->first)) {
     gather->setAttr(kGatherRunsAttr,
                     b.getDenseI64ArrayAttr({llvm::find(state.order, runs->first) -
                                                 state.order.begin(),
                                             runs->second}));
+    if (!op->hasAttr(kColumnInsideAttr))
+      gather->setAttr(kGatherOutsideAttr, b.getUnitAttr());
+  }
   state.values[op] = gather;
   return success();
 }

@@ -11,7 +11,7 @@ module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgr
   // CHECK: %[[MASK:.*]] = vector.broadcast %[[ANY]] : i1 to vector<4x64xi1>
   // CHECK: vector.gather %[[T]][%{{.*}}, %{{.*}}] [%{{.*}}], %[[MASK]]
   // Columns are neighbours: 16 at most are said to be.
-  // CHECK-SAME: tilewright.gather_runs = array<i64: 1, 16>
+  // CHECK-SAME: {tilewright.gather_runs = array<i64: 1, 16>}
   func.func private @Embedding(%t: tensor<?x64xf32>, %i: tensor<40xi32>, %o: tensor<40x64xf32>) -> tensor<40x64xf32> attributes {tilewright.kernel} {
     %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
         ins(%i : tensor<40xi32>) outs(%o : tensor<40x64xf32>)
@@ -27,7 +27,7 @@ module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgr
 
   // A tile begins at a multiple of its columns.
   // CHECK-LABEL: func.func private @EmbeddingOfTiles(
-  // CHECK: vector.gather {{.*}}tilewright.gather_runs = array<i64: 1, 8>
+  // CHECK: vector.gather {{.*}}{tilewright.gather_runs = array<i64: 1, 8>}
   func.func private @EmbeddingOfTiles(%t: tensor<50x72xf32>, %i: tensor<40xi32>, %o: tensor<40x72xf32>) -> tensor<40x72xf32> attributes {tilewright.kernel} {
     %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
         ins(%i : tensor<40xi32>) outs(%o : tensor<40x72xf32>)
@@ -39,6 +39,48 @@ module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgr
       linalg.yield %v : f32
     } -> tensor<40x72xf32>
     return %r : tensor<40x72xf32>
+  }
+
+  // Rows by number of a tensor without rows: a wrong number makes the coordinate a wrong one.
+  // CHECK-LABEL: func.func private @FlatRows(
+  // CHECK: vector.gather {{.*}}{tilewright.gather_outside, tilewright.gather_runs = array<i64: 1, 8>}
+  func.func private @FlatRows(%t: tensor<512xf32>, %i: tensor<40xi32>, %o: tensor<40x64xf32>) -> tensor<40x64xf32> attributes {tilewright.kernel} {
+    %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+        ins(%i : tensor<40xi32>) outs(%o : tensor<40x64xf32>)
+        attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = streaming, block = [4, 64], warps = [4, 1]>} {
+    ^bb0(%a: i32, %out: f32):
+      %eight = arith.constant 8 : index
+      %row = arith.index_cast %a : i32 to index
+      %column = linalg.index 1 : index
+      %first = arith.muli %row, %eight : index
+      %place = arith.addi %first, %column : index
+      %v = tensor.extract %t[%place] : tensor<512xf32>
+      linalg.yield %v : f32
+    } -> tensor<40x64xf32>
+    return %r : tensor<40x64xf32>
+  }
+
+  // All of two loops, of which tiles take a part, is inside; one more group is not.
+  // CHECK-LABEL: func.func private @Windows(
+  // CHECK: vector.gather %arg0{{.*}}{tilewright.gather_runs = array<i64: 1, 8>}
+  // CHECK: vector.gather %arg1{{.*}}{tilewright.gather_outside, tilewright.gather_runs = array<i64: 1, 8>}
+  func.func private @Windows(%t: tensor<384xf32>, %u: tensor<376xf32>, %o: tensor<40x64xf32>) -> tensor<40x64xf32> attributes {tilewright.kernel} {
+    %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+        outs(%o : tensor<40x64xf32>)
+        attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = streaming, block = [4, 64], warps = [4, 1]>} {
+    ^bb0(%out: f32):
+      %eight = arith.constant 8 : index
+      %row = linalg.index 0 : index
+      %column = linalg.index 1 : index
+      %first = arith.muli %row, %eight : index
+      %sum = arith.addi %first, %column : index
+      %place = arith.addi %sum, %eight : index
+      %v = tensor.extract %t[%place] : tensor<384xf32>
+      %w = tensor.extract %u[%place] : tensor<376xf32>
+      %s = arith.addf %v, %w : f32
+      linalg.yield %s : f32
+    } -> tensor<40x64xf32>
+    return %r : tensor<40x64xf32>
   }
 
   // Rows of an odd length, columns that are turned around.

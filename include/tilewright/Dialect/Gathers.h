@@ -18,6 +18,14 @@ namespace tilewright {
 /// may have any place of such a group.
 inline constexpr llvm::StringLiteral kGatherRunsAttr = "tilewright.gather_runs";
 
+/// Beside it: a group may be outside of the tensor. All its elements then have the one place that
+/// is nearest, the first or the last of such a group.
+inline constexpr llvm::StringLiteral kGatherOutsideAttr = "tilewright.gather_outside";
+
+/// Of a tensor.extract in the body of a linalg op: its last coordinate is inside of the tensor in
+/// all iterations. Tiling says so, while the loops are whole.
+inline constexpr llvm::StringLiteral kColumnInsideAttr = "tilewright.column_inside";
+
 } // namespace tilewright
 
 #endif

@@ -62,6 +62,47 @@ Status CudaStream::checkLaunch(const Kernel &kernel,
   return Status::ok();
 }
 
+namespace {
+
+/// The addresses of a kernel's parameters; a scalar's slot begins with its own bytes.
+class ParameterAddresses {
+public:
+  ParameterAddresses(const KernelDesc &desc, const LaunchArgs &args) {
+    CUdeviceptr *addresses = inlineAddresses.data();
+    size_t count = args.numBuffers + args.numScalars;
+    if (count > inlineParams) {
+      moreAddresses.resize(args.numBuffers);
+      moreValues.resize(count);
+      addresses = moreAddresses.data();
+    }
+    void **values = get();
+    for (size_t i = 0; i < args.numBuffers; ++i) {
+      addresses[i] = args.buffers[i].buffer->address() + args.buffers[i].offset;
+      values[i] = &addresses[i];
+    }
+    size_t parameter = args.numBuffers, scalar = 0;
+    for (const KernelParam &p : desc.params)
+      if (!p.isBuffer) {
+        values[parameter++] = const_cast<uint64_t *>(&args.scalars[scalar]);
+        scalar += p.slots;
+      }
+  }
+  ParameterAddresses(const ParameterAddresses &) = delete;
+
+  void **get() {
+    return moreValues.empty() ? inlineValues.data() : moreValues.data();
+  }
+
+private:
+  static constexpr size_t inlineParams = 64;
+  std::array<CUdeviceptr, inlineParams> inlineAddresses;
+  std::array<void *, inlineParams> inlineValues;
+  std::vector<CUdeviceptr> moreAddresses;
+  std::vector<void *> moreValues;
+};
+
+} // namespace
+
 Status CudaStream::launch(DriverModule &driverModule, uint32_t index,
                           const LaunchArgs &args) {
   auto &module = static_cast<CudaModule &>(driverModule);
@@ -76,34 +117,8 @@ Status CudaStream::launch(DriverModule &driverModule, uint32_t index,
   if (Status s = checkLaunch(*kernel, args))
     return std::move(s).in(where());
 
-  // A parameter is passed by the address of its value; a scalar's slot begins
-  // with its own bytes.
-  constexpr size_t inlineParams = 64;
-  std::array<CUdeviceptr, inlineParams> inlineAddresses;
-  std::array<void *, inlineParams> inlineValues;
-  std::vector<CUdeviceptr> moreAddresses;
-  std::vector<void *> moreValues;
-  CUdeviceptr *addresses = inlineAddresses.data();
-  void **values = inlineValues.data();
-  size_t count = args.numBuffers + args.numScalars;
-  if (count > inlineParams) {
-    moreAddresses.resize(args.numBuffers);
-    moreValues.resize(count);
-    addresses = moreAddresses.data();
-    values = moreValues.data();
-  }
-  for (size_t i = 0; i < args.numBuffers; ++i) {
-    addresses[i] = args.buffers[i].buffer->address() + args.buffers[i].offset;
-    values[i] = &addresses[i];
-  }
   const KernelDesc &desc = kernel->desc;
-  size_t parameter = args.numBuffers, scalar = 0;
-  for (const KernelParam &p : desc.params)
-    if (!p.isBuffer) {
-      values[parameter++] = const_cast<uint64_t *>(&args.scalars[scalar]);
-      scalar += p.slots;
-    }
-
+  ParameterAddresses parameters(desc, args);
   std::array<CUlaunchAttribute, 2> attributes = {};
   unsigned numAttributes = 0;
   if (kernel->cluster) {
@@ -121,7 +136,8 @@ Status CudaStream::launch(DriverModule &driverModule, uint32_t index,
   if (numAttributes == 0) {
     r = api.cuLaunchKernel(kernel->function, args.grid[0], args.grid[1],
                            args.grid[2], desc.block[0], desc.block[1],
-                           desc.block[2], desc.shared, stream, values, nullptr);
+                           desc.block[2], desc.shared, stream,
+                           parameters.get(), nullptr);
   } else {
     CUlaunchConfig config = {};
     config.gridDimX = args.grid[0];
@@ -134,7 +150,8 @@ Status CudaStream::launch(DriverModule &driverModule, uint32_t index,
     config.hStream = stream;
     config.attrs = attributes.data();
     config.numAttrs = numAttributes;
-    r = api.cuLaunchKernelEx(&config, kernel->function, values, nullptr);
+    r = api.cuLaunchKernelEx(&config, kernel->function, parameters.get(),
+                             nullptr);
   }
   if (deadline.passed() && api.cuStreamQuery(stream) != CUDA_SUCCESS)
     return missedDeadline(timeoutNs).in(where());

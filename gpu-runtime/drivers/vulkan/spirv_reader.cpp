@@ -96,103 +96,119 @@ static bool readString(const uint32_t *words, size_t count, std::string &text,
   return false;
 }
 
-/// Takes one declaration; `w` has `n` words, the opcode's among them.
-static bool declare(uint32_t op, const uint32_t *w, size_t n,
-                    SpirvModule &module, Declarations &decls) {
+/// The fewest words, the opcode's among them, that a declaration has.
+static size_t fewestWords(uint32_t op) {
+  switch (op) {
+  case OpCapability:
+  case OpTypeBool:
+  case OpTypeStruct:
+    return 2;
+  case OpExecutionMode:
+  case OpTypeInt:
+  case OpTypeFloat:
+  case OpDecorate:
+    return 3;
+  case OpEntryPoint:
+  case OpTypeVector:
+  case OpTypeArray:
+  case OpTypePointer:
+  case OpConstant:
+  case OpVariable:
+    return 4;
+  default:
+    return 1;
+  }
+}
+
+/// A declaration of an entry point; `w` has `n` words. False if its name has no end.
+static bool declareEntry(const uint32_t *w, size_t n, Declarations &decls) {
+  Entry entry;
+  size_t used = 0;
+  if (!readString(w + 3, n - 3, entry.name, used))
+    return false;
+  entry.function = w[2];
+  entry.interface.assign(w + 3 + used, w + n);
+  if (w[1] == modelGLCompute)
+    decls.entries.push_back(std::move(entry));
+  return true;
+}
+
+/// The bytes of the type that is declared; of types that have none, nothing.
+static void declareSize(uint32_t op, const uint32_t *w, size_t n,
+                        Declarations &decls) {
   auto saturatingMul = [](uint64_t a, uint64_t b) {
     uint64_t product;
     return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
   };
   switch (op) {
-  case OpCapability:
-    if (n < 2)
-      return false;
-    module.capabilities.push_back(w[1]);
-    return true;
-  case OpEntryPoint: {
-    if (n < 4)
-      return false;
-    Entry entry;
-    size_t used = 0;
-    if (!readString(w + 3, n - 3, entry.name, used))
-      return false;
-    entry.function = w[2];
-    entry.interface.assign(w + 3 + used, w + n);
-    if (w[1] == modelGLCompute)
-      decls.entries.push_back(std::move(entry));
-    return true;
-  }
-  case OpExecutionMode:
-    if (n < 3)
-      return false;
-    if (w[2] == modeLocalSize && n >= 6)
-      decls.localSizes[w[1]] = {w[3], w[4], w[5]};
-    return true;
-  case OpExecutionModeId:
-    if (n >= 6 && w[2] == modeLocalSizeId)
-      decls.localSizeIds[w[1]] = {w[3], w[4], w[5]};
-    return true;
   case OpTypeBool:
-    if (n < 2)
-      return false;
     decls.sizes[w[1]] = 4;
-    return true;
+    break;
   case OpTypeInt:
   case OpTypeFloat:
-    if (n < 3)
-      return false;
     decls.sizes[w[1]] = w[2] / 8;
-    return true;
+    break;
   case OpTypeVector:
-    if (n < 4)
-      return false;
     decls.sizes[w[1]] = saturatingMul(decls.sizeOf(w[2]), w[3]);
-    return true;
+    break;
   case OpTypeArray:
-    if (n < 4)
-      return false;
     decls.sizes[w[1]] =
         saturatingMul(decls.sizeOf(w[2]), decls.constant(w[3]));
-    return true;
+    break;
   case OpTypeStruct: {
-    if (n < 2)
-      return false;
     uint64_t total = 0;
     for (size_t i = 2; i < n; ++i)
       if (__builtin_add_overflow(total, decls.sizeOf(w[i]), &total))
         total = UINT64_MAX;
     decls.sizes[w[1]] = total;
-    return true;
+    break;
   }
+  default:
+    break;
+  }
+}
+
+/// Takes one declaration; `w` has `n` words, the opcode's among them.
+static bool declare(uint32_t op, const uint32_t *w, size_t n,
+                    SpirvModule &module, Declarations &decls) {
+  if (n < fewestWords(op))
+    return false;
+  switch (op) {
+  case OpCapability:
+    module.capabilities.push_back(w[1]);
+    break;
+  case OpEntryPoint:
+    return declareEntry(w, n, decls);
+  case OpExecutionMode:
+    if (w[2] == modeLocalSize && n >= 6)
+      decls.localSizes[w[1]] = {w[3], w[4], w[5]};
+    break;
+  case OpExecutionModeId:
+    if (n >= 6 && w[2] == modeLocalSizeId)
+      decls.localSizeIds[w[1]] = {w[3], w[4], w[5]};
+    break;
   case OpTypePointer:
-    if (n < 4)
-      return false;
     decls.pointees[w[1]] = w[3];
-    return true;
+    break;
   case OpConstant:
-    if (n < 4)
-      return false;
     decls.constants[w[2]] =
         w[3] | (n > 4 ? static_cast<uint64_t>(w[4]) << 32 : 0);
-    return true;
+    break;
   case OpVariable:
-    if (n < 4)
-      return false;
     decls.variables.push_back({w[2], w[1], w[3]});
-    return true;
+    break;
   case OpDecorate:
-    if (n < 3)
-      return false;
     if (n >= 4 && w[2] == decorationDescriptorSet)
       decls.sets[w[1]] = w[3];
     if (n >= 4 && w[2] == decorationBinding)
       decls.bindings[w[1]] = w[3];
     if (n >= 4 && w[2] == decorationBuiltIn && w[3] == builtInWorkgroupSize)
       decls.sizeIsConstant = false;
-    return true;
+    break;
   default:
-    return true;
+    declareSize(op, w, n, decls);
   }
+  return true;
 }
 
 static SpirvEntryPoint resolve(const Entry &entry, const Declarations &decls,

@@ -163,79 +163,89 @@ bool InstDecoder::isWhole(const Operand &operand) {
                             : "operand selector ." + std::string(operand.selector) + " is not supported here");
 }
 
-bool InstDecoder::source(const Operand &operand, ScalarType type) {
-  switch (operand.kind) {
-  case Operand::Register: {
-    if (!isWhole(operand))
-      return false;
-    ScalarType registerType = function.registers[operand.index].type;
-    if ((registerType == ScalarType::Pred) != (type == ScalarType::Pred))
-      return fail("register " + std::string(operand.text) + " has type ." + std::string(spelling(registerType)));
-    if (bitWidth(registerType) < bitWidth(type) || registerType == ScalarType::B128)
-      return fail(registerType == ScalarType::B128
-                      ? "register " + std::string(operand.text) + " has type .b128"
-                      : "register " + std::string(operand.text) + " is narrower than ." + std::string(spelling(type)));
-    if (operand.negated) {
-      if (type != ScalarType::Pred)
-        return fail("only predicates can be negated");
-    }
-    return addSource(operand.index + 1);
-  }
-  case Operand::Special: {
-    Special special = parseSpecial(operand.text);
-    if (operand.text.substr(0, 7) == "%envreg" || operand.text.substr(0, 21) == "%reserved_smem_offset") {
-      constant(0);
-      return true;
-    }
-    if (operand.text.find("cluster") != std::string_view::npos && !needs(78, 90))
-      return false;
-    if (special == Special::Count)
-      return fail("special register " + std::string(operand.text) + " is not supported here");
-    decoder.program.usedSpecials.set(static_cast<size_t>(special));
-    return addSource(specialBank | static_cast<Row>(special));
-  }
-  case Operand::Variable: {
-    const Variable &variable = function.variables[operand.index];
-    if (variable.space == Space::Shared && variable.isUnsizedArray)
-      return addSource(decoder.dynamicSharedRow(operand.offset));
-    if (variable.space == Space::Global || variable.space == Space::Const) {
-      uint64_t value;
-      Space space;
-      if (!decoder.symbolValue(variable.relocations.front().symbol, syntax.line, value, space))
-        return false;
-      constant(value + operand.offset);
-      return true;
-    }
-    uint64_t offset;
-    if (decoder.onStack(function, operand.index, offset)) {
-      inst.frameLocal = true;
-      constant(offset + operand.offset);
-      return true;
-    }
-    if (variable.space == Space::Param && !function.isEntry)
-      return fail("'" + variable.name + "' has no address");
-    if (!decoder.variableOffset(function, operand.index, offset))
-      return false;
-    // Local offsets are relative to the frame, whose place depends on the depth of the call.
-    if (variable.space == Space::Local)
-      inst.frameLocal = true;
-    if (variable.space == Space::Shared)
-      return addSource(decoder.sharedRow(offset + operand.offset));
-    constant(offset + operand.offset);
+bool InstDecoder::registerSource(const Operand &operand, ScalarType type) {
+  if (!isWhole(operand))
+    return false;
+  ScalarType registerType = function.registers[operand.index].type;
+  if ((registerType == ScalarType::Pred) != (type == ScalarType::Pred))
+    return fail("register " + std::string(operand.text) + " has type ." + std::string(spelling(registerType)));
+  if (bitWidth(registerType) < bitWidth(type) || registerType == ScalarType::B128)
+    return fail(registerType == ScalarType::B128
+                    ? "register " + std::string(operand.text) + " has type .b128"
+                    : "register " + std::string(operand.text) + " is narrower than ." + std::string(spelling(type)));
+  if (operand.negated && type != ScalarType::Pred)
+    return fail("only predicates can be negated");
+  return addSource(operand.index + 1);
+}
+
+bool InstDecoder::specialSource(const Operand &operand) {
+  Special special = parseSpecial(operand.text);
+  if (operand.text.substr(0, 7) == "%envreg" || operand.text.substr(0, 21) == "%reserved_smem_offset") {
+    constant(0);
     return true;
   }
-  case Operand::Symbol: {
-    if (decoder.isDynamicShared(operand.text))
-      return addSource(decoder.dynamicSharedRow(operand.offset));
+  if (operand.text.find("cluster") != std::string_view::npos && !needs(78, 90))
+    return false;
+  if (special == Special::Count)
+    return fail("special register " + std::string(operand.text) + " is not supported here");
+  decoder.program.usedSpecials.set(static_cast<size_t>(special));
+  return addSource(specialBank | static_cast<Row>(special));
+}
+
+bool InstDecoder::variableSource(const Operand &operand) {
+  const Variable &variable = function.variables[operand.index];
+  if (variable.space == Space::Shared && variable.isUnsizedArray)
+    return addSource(decoder.dynamicSharedRow(operand.offset));
+  if (variable.space == Space::Global || variable.space == Space::Const) {
     uint64_t value;
     Space space;
-    if (!decoder.symbolValue(operand.text, syntax.line, value, space))
+    if (!decoder.symbolValue(variable.relocations.front().symbol, syntax.line, value, space))
       return false;
-    if (space == Space::Shared)
-      return addSource(decoder.sharedRow(value + operand.offset));
     constant(value + operand.offset);
     return true;
   }
+  uint64_t offset;
+  if (decoder.onStack(function, operand.index, offset)) {
+    inst.frameLocal = true;
+    constant(offset + operand.offset);
+    return true;
+  }
+  if (variable.space == Space::Param && !function.isEntry)
+    return fail("'" + variable.name + "' has no address");
+  if (!decoder.variableOffset(function, operand.index, offset))
+    return false;
+  // Local offsets are relative to the frame, whose place depends on the depth of the call.
+  if (variable.space == Space::Local)
+    inst.frameLocal = true;
+  if (variable.space == Space::Shared)
+    return addSource(decoder.sharedRow(offset + operand.offset));
+  constant(offset + operand.offset);
+  return true;
+}
+
+bool InstDecoder::symbolSource(const Operand &operand) {
+  if (decoder.isDynamicShared(operand.text))
+    return addSource(decoder.dynamicSharedRow(operand.offset));
+  uint64_t value;
+  Space space;
+  if (!decoder.symbolValue(operand.text, syntax.line, value, space))
+    return false;
+  if (space == Space::Shared)
+    return addSource(decoder.sharedRow(value + operand.offset));
+  constant(value + operand.offset);
+  return true;
+}
+
+bool InstDecoder::source(const Operand &operand, ScalarType type) {
+  switch (operand.kind) {
+  case Operand::Register:
+    return registerSource(operand, type);
+  case Operand::Special:
+    return specialSource(operand);
+  case Operand::Variable:
+    return variableSource(operand);
+  case Operand::Symbol:
+    return symbolSource(operand);
   case Operand::Label:
     return fail("the address of a label is not supported");
   case Operand::Sink:

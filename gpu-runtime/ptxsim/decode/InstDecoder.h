@@ -91,6 +91,10 @@ public:
 private:
   bool addSource(Row row);
   bool literal(const Operand &operand, ScalarType type, uint64_t &bits);
+  bool registerSource(const Operand &operand, ScalarType type);
+  bool specialSource(const Operand &operand);
+  bool variableSource(const Operand &operand);
+  bool symbolSource(const Operand &operand);
 
   /// Fails where a register has a sign or a selector that the instruction does not take.
   bool isWhole(const Operand &operand);

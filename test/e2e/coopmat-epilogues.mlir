@@ -1,4 +1,4 @@
-// What is done to products while they are in opaque fragments; scripts/test runs
+// What is done to products while they are in cooperative-matrix fragments; scripts/test runs
 // these on cooperative matrices against the oracle, test/Target/SPIRV/
 // fragment-epilogues.mlir looks at the code.
 

@@ -48,6 +48,24 @@ def numpy_attention(q, k, v, mask, scale, causal, window, softcap):
     return out, np.where(total[..., 0] == 0, -np.inf, lse)
 
 
+def write_results(f, text, maps, outs, dims, scale, causal, window, softcap, pinned):
+    """Adds attributes and the destinations `outs`, the result's and perhaps that of log-sum-exps, to an attention's text so
+    far, and returns its results; the first has the letters `dims`."""
+    types = ", ".join(f.value_type(x) for x in outs)
+    attributes = [f"indexing_maps = [{', '.join(maps)}]"]
+    attributes += [f"scale = {scale:.17e}"] if scale else []
+    attributes += [f'causal = "{causal}"'] if causal else []
+    attributes += [f"window = array<i64: {window[0]}, {window[1]}>"] if window else []
+    attributes += [f"softcap = {softcap:.17e}"] if softcap else []
+    attributes += [f"tilewright.lowering_config = {pinned}"] if pinned else []
+    text += f"outs({', '.join(x.name for x in outs)} : {types}) {{{', '.join(attributes)}}} -> {types}"
+    if len(outs) > 1:
+        f.emit(f"%r:2 = {text}")
+        f.ret(*[Value(f"%r#{n}", x.element, x.dims) for n, x in enumerate(outs)])
+    else:
+        f.ret(f.raw(text, outs[0].element, dims))
+
+
 class Case:
     def __init__(self, element, label, dims, dynamic=False, batch="h", group="", causal=None, window=None, softcap=0,
                  mask=None, lse=False, scale=None, tokens_first=False, data=uniform(-2, 2), more=(), out=None, known="",
@@ -74,19 +92,7 @@ class Case:
             text += f"mask({m.name} : {f.value_type(m)}) "
         outs = [e] + ([f.empty(self.wide, self.dims["l"])] if lse else [])
         maps += [self.dims["o"]] + ([self.dims["l"]] if lse else [])
-        types = ", ".join(f.value_type(x) for x in outs)
-        attributes = [f"indexing_maps = [{', '.join(f.map(iteration, x) for x in maps)}]"]
-        attributes += [f"scale = {scale:.17e}"] if scale else []
-        attributes += [f'causal = "{causal}"'] if causal else []
-        attributes += [f"window = array<i64: {window[0]}, {window[1]}>"] if window else []
-        attributes += [f"softcap = {softcap:.17e}"] if softcap else []
-        attributes += [f"tilewright.lowering_config = {pinned}"] if pinned else []
-        text += f"outs({', '.join(x.name for x in outs)} : {types}) {{{', '.join(attributes)}}} -> {types}"
-        if lse:
-            f.emit(f"%r:2 = {text}")
-            f.ret(*[Value(f"%r#{n}", x.element, x.dims) for n, x in enumerate(outs)])
-        else:
-            f.ret(f.raw(text, out, self.dims["o"]))
+        write_results(f, text, [f.map(iteration, x) for x in maps], outs, self.dims["o"], scale, causal, window, softcap, pinned)
         for sizes in ({}, *more):
             full = {**dims, **sizes}
             fills = [data, data, values]

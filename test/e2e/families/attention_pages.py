@@ -11,8 +11,8 @@ import functools
 import numpy as np
 
 from data import BF16, F16, F32, F64, I1, I32, I64, choice, integers, make, uniform
-from families.attention import numpy_attention
-from functions import EXACT, Function, Value, relative
+from families.attention import numpy_attention, write_results
+from functions import EXACT, Function, relative
 
 
 def spread(fill):
@@ -51,22 +51,11 @@ class Pages:
         maps = [query.replace("D", "d"), rows.replace("D", "d"), rows.replace("D", "e")]
         maps += ([mask[1]] if mask else []) + (["bp"] if page else []) + (["b"] if n else []) + [query.replace("D", "e")] + ([lse_dims] if lse else [])
         outs = [f.empty(element, query)] + ([f.empty(F64 if element is F64 else F32, lse_dims)] if lse else [])
-        types = ", ".join(f.value_type(x) for x in outs)
         text = f"tilewright.attention ins({q.name}, {k.name}, {v.name} : {', '.join(f.value_type(x) for x in (q, k, v))}) "
         text += f"mask({m.name} : {f.value_type(m)}) " if m else ""
         text += f"table({t.name} : {f.value_type(t)}) " if t else ""
         text += f"lengths({n.name} : {f.value_type(n)}) " if n else ""
-        attributes = [f"indexing_maps = [{', '.join(affine(x) for x in maps)}]"]
-        attributes += [f'causal = "{causal}"'] if causal else []
-        attributes += [f"window = array<i64: {window[0]}, {window[1]}>"] if window else []
-        attributes += [f"softcap = {softcap:.17e}"] if softcap else []
-        attributes += [f"tilewright.lowering_config = {pinned}"] if pinned else []
-        text += f"outs({', '.join(x.name for x in outs)} : {types}) {{{', '.join(attributes)}}} -> {types}"
-        if lse:
-            f.emit(f"%r:2 = {text}")
-            f.ret(*[Value(f"%r#{number}", x.element, x.dims) for number, x in enumerate(outs)])
-        else:
-            f.ret(f.raw(text, element, query))
+        write_results(f, text, [affine(x) for x in maps], outs, query, None, causal, window, softcap, pinned)
         for sizes in ({}, *more):
             full = {**dims, **{x: y for x, y in sizes.items() if x != "lengths"}}
             self.add(full, {x: y for x, y in sizes.items() if x != "lengths"}, sizes.get("lengths", lengths))

@@ -22,6 +22,17 @@ import transformers
 from transformers.cache_utils import Cache, StaticLayer
 
 
+def static_cache(tensors, position):
+    """Keys and values of each layer, in turns, as a cache that the model writes from `position` on."""
+    layers = []
+    for keys, values in zip(tensors[::2], tensors[1::2]):
+        layer = StaticLayer(keys.shape[2])
+        layer.keys, layer.values, layer.device, layer.is_initialized = keys, values, keys.device, True
+        layer.cumulative_length = position.clone()
+        layers.append(layer)
+    return Cache(layers=layers)
+
+
 class Decoder(torch.nn.Module):
     """(tokens, the position of the first, keys and values of each layer) -> logits of the next token"""
 
@@ -30,13 +41,7 @@ class Decoder(torch.nn.Module):
         self.model = model
 
     def forward(self, tokens, position, *caches):
-        layers = []
-        for keys, values in zip(caches[::2], caches[1::2]):
-            layer = StaticLayer(keys.shape[2])
-            layer.keys, layer.values, layer.device, layer.is_initialized = keys, values, keys.device, True
-            layer.cumulative_length = position.clone()
-            layers.append(layer)
-        return self.model(input_ids=tokens, cache=Cache(layers=layers), use_cache=True, logits_to_keep=1).logits[:, -1]
+        return self.model(input_ids=tokens, cache=static_cache(caches, position), use_cache=True, logits_to_keep=1).logits[:, -1]
 
 
 def small_llama():

@@ -13,11 +13,15 @@ Each is driven twice, by PyTorch's modules and by compiled programs, and all res
 import dataclasses
 import functools
 import inspect
+import pathlib
+import sys
 from typing import Callable
 
 import torch
 
 from model_list import MODELS, VOCABULARY
+
+sys.path.append(str(pathlib.Path(__file__).parents[2] / "examples/torch"))
 
 BATCH, LENGTH, OTHER_LENGTH, PAST = (torch.export.Dim(name, max=most) for name, most in
                                      (("batch", 1024), ("length", 63), ("other_length", 63), ("past", 60)))
@@ -59,6 +63,16 @@ def dynamic(name):
     return Case({"main": (module, tensors, {"tensors": tuple({0: BATCH, 1: dim} for dim in lengths)})}, drive)
 
 
+def growing_cache(tensors):
+    """Keys and values of each layer, in turns, as a cache that the model adds to."""
+    from transformers import DynamicCache
+    return DynamicCache(list(zip(tensors[::2], tensors[1::2]))) if tensors else DynamicCache()
+
+
+def held_by(cache):
+    return (tensor for layer in cache.layers for tensor in (layer.keys, layer.values))
+
+
 class Step(torch.nn.Module):
     """(tokens, keys and values of each layer) -> (logits, keys and values that have the new tokens, too)"""
 
@@ -67,10 +81,9 @@ class Step(torch.nn.Module):
         self.model = model
 
     def forward(self, tokens, *past):
-        from transformers import DynamicCache
-        cache = DynamicCache(list(zip(past[::2], past[1::2]))) if past else DynamicCache()
+        cache = growing_cache(past)
         logits = self.model(input_ids=tokens, cache=cache, use_cache=True).logits
-        return logits, *(tensor for layer in cache.layers for tensor in (layer.keys, layer.values))
+        return logits, *held_by(cache)
 
 
 def greedy(logits):
@@ -106,11 +119,10 @@ class Chunk(torch.nn.Module):
         self.model = model
 
     def forward(self, tokens, mask, *past):
-        from transformers import DynamicCache
-        cache = DynamicCache(list(zip(past[::2], past[1::2])))
+        cache = growing_cache(past)
         positions = (mask.cumsum(-1) - 1).clamp(min=0)[:, -tokens.shape[1]:]
         logits = self.model(input_ids=tokens, attention_mask=mask, position_ids=positions, cache=cache, use_cache=True).logits
-        return logits, *(tensor for layer in cache.layers for tensor in (layer.keys, layer.values))
+        return logits, *held_by(cache)
 
 
 def chunks(name):
@@ -144,17 +156,11 @@ class StaticStep(torch.nn.Module):
         self.model = model
 
     def forward(self, tokens, position, *caches):
-        from transformers.cache_utils import Cache, StaticLayer
-        layers = []
-        for keys, values in zip(caches[::2], caches[1::2]):
-            layer = StaticLayer(keys.shape[2])
-            layer.keys, layer.values, layer.device, layer.is_initialized = keys, values, keys.device, True
-            layer.cumulative_length = position.clone()
-            layers.append(layer)
+        from generate import static_cache
         options = {}
         if "position_ids" in inspect.signature(self.model.forward).parameters:  # some find them by numbers of the host, which nobody exports
             options["position_ids"] = (position + torch.arange(tokens.shape[1])).unsqueeze(0)
-        return self.model(input_ids=tokens, cache=Cache(layers=layers), use_cache=True, **options).logits
+        return self.model(input_ids=tokens, cache=static_cache(caches, position), use_cache=True, **options).logits
 
 
 def static_cache(name):

@@ -279,13 +279,18 @@ bool decodeSubc(InstDecoder &d) {
   return decodeChain<true>(d, true);
 }
 
+/// The type of a product of numbers of at most 32 bits, which holds all of it.
+static ScalarType doubled(ScalarType type) {
+  return type == ScalarType::U16   ? ScalarType::U32
+         : type == ScalarType::S16 ? ScalarType::S32
+         : type == ScalarType::U32 ? ScalarType::U64
+                                   : ScalarType::S64;
+}
+
 bool decodeIntegerMul(InstDecoder &d) {
   Inst &inst = d.inst;
   if (d.take("wide")) {
-    ScalarType wide = inst.type == ScalarType::U16   ? ScalarType::U32
-                      : inst.type == ScalarType::S16 ? ScalarType::S32
-                      : inst.type == ScalarType::U32 ? ScalarType::U64
-                                                     : ScalarType::S64;
+    ScalarType wide = doubled(inst.type);
     if (bitWidth(inst.type) > 32)
       return d.unsupported(".wide with this type");
     BY_TYPE(inst, binary, mulWide);
@@ -305,10 +310,7 @@ bool decodeIntegerMul(InstDecoder &d) {
 bool decodeIntegerMad(InstDecoder &d) {
   Inst &inst = d.inst;
   if (d.take("wide")) {
-    ScalarType wide = inst.type == ScalarType::U16   ? ScalarType::U32
-                      : inst.type == ScalarType::S16 ? ScalarType::S32
-                      : inst.type == ScalarType::U32 ? ScalarType::U64
-                                                     : ScalarType::S64;
+    ScalarType wide = doubled(inst.type);
     if (bitWidth(inst.type) > 32)
       return d.unsupported(".wide with this type");
     BY_TYPE(inst, ternary, madWide);

@@ -27,11 +27,6 @@ size_t ptxsimFindings(char *buffer, size_t bytes) {
   return json.size() + 1;
 }
 
-size_t ptxsimFindingCount(void) {
-  std::lock_guard<std::recursive_timed_mutex> lock(driver().mutex);
-  return driver().findings.size();
-}
-
 void ptxsimClearFindings(void) {
   std::lock_guard<std::recursive_timed_mutex> lock(driver().mutex);
   driver().findings.clear();

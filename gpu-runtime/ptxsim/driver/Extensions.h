@@ -19,7 +19,6 @@ PTXSIM_API const char *ptxsimVersion(void);
 
 /// The findings so far as a JSON array. Writes at most `bytes` with a terminating zero and returns what the whole needs.
 PTXSIM_API size_t ptxsimFindings(char *buffer, size_t bytes);
-PTXSIM_API size_t ptxsimFindingCount(void);
 PTXSIM_API void ptxsimClearFindings(void);
 
 /// Says that [address, address + bytes) of an allocation is a buffer of its own from now on, with undefined contents. As

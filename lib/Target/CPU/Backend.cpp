@@ -246,6 +246,9 @@ public:
     arith::ArithExpandOpsPassOptions expansions;
     expansions.includeBf16 = true;
     pm.addPass(arith::createArithExpandOpsPass(expansions));
+    // Processors of Arm divide integers in one instruction, some of them vectors, too.
+    if (target.getText("triple").empty())
+      pm.addPass(createDivideVectorsPass({target.getFact("vector_bytes", 32) == 64}));
     pm.addPass(createCanonicalizePass("lower"));
     pm.addPass(createCSEPass());
     pm.addPass(createSCFToControlFlowPass());

@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from data import BF16, E4M3, F16, F32, F64, I1, I32, I8, I64, TYPES, choice, integers, uniform
+from data import BF16, E4M3, F16, F32, F64, I1, I16, I32, I8, I64, TYPES, choice, integers, uniform
 from functions import EXACT, Function, relative
 
 NAMES = "abcdef"
@@ -446,6 +446,42 @@ def guarded_division(element):
     return f
 
 
+def quotients(element, op):
+    """Of numbers next to multiples of the divisor, and of the largest and least ones there are."""
+    dims = {"a": 517}
+    f = Function("elementwise", element.name, f"quotients_{op}", dims)
+    x, n, y = f.arg(element, "a"), f.arg(element, "a"), f.arg(element, "a")
+
+    def body(lines, x, n, y, out):
+        lines += [f"%p = arith.muli {n}, {y} : {element.name}", f"%d = arith.addi %p, {x} : {element.name}",
+                  f"%r = arith.{op} %d, {y} : {element.name}"]
+        return "%r"
+
+    f.ret(f.generic("a", [x, n, y], f.empty(element, "a"), body))
+    least, most, mask = -2 ** (element.bits - 1), 2 ** (element.bits - 1) - 1, 2**element.bits - 1
+
+    def reference(x, n, y):
+        result = []
+        for x, n, y in zip(map(int, x), map(int, n), map(int, y)):
+            d = int(element.round(np.array((n * y + x) & mask, np.uint64).astype(np.int64)))
+            if op.endswith("ui"):
+                d, y = d & mask, y & mask
+            elif d == least and y == -1:
+                y = 1
+            q = abs(d) // abs(y) * (1 if (d < 0) == (y < 0) else -1)
+            value = (q if op.startswith("div") else d - q * y) & mask
+            result.append(value - mask - 1 if value > most else value)
+        return np.array(result, np.int64)
+
+    def numbers(*values):  # of 64 bits those that the runner's f64 has
+        return choice(*(value for value in values if int(float(value)) == value))
+
+    f.case(label_of(dims), {}, [choice(-1, 0, 1), numbers(0, 1, 2, 3, -3, 77, least, most, most // 3),
+                    numbers(1, -1, 2, 3, -3, 5, 7, 10, 100, -128, 127, least, least + 1, most, most - 1, most // 2 + 1)],
+           EXACT, reference)
+    return f
+
+
 def guarded_remainder():
     """Of indices, by an element that may be zero."""
     dims = {"a": 517}
@@ -602,6 +638,9 @@ def functions():
         yield integer_powers(element)
     for element in (I8, I32):
         yield guarded_division(element)
+    for element in (I8, I16, I32, I64):
+        for op in ("divsi", "remsi", "divui", "remui"):
+            yield quotients(element, op)
     yield guarded_remainder()
     yield beside_zero(False)
     yield beside_zero(True)

@@ -209,6 +209,19 @@ def FoldExactCastsPass : Pass<"tilewright-fold-exact-casts"> {
   }];
 }
 
+def DivideVectorsPass : Pass<"tilewright-divide-vectors"> {
+  let summary = "quotients and remainders of vectors of integers through floats, exactly";
+  let description = [{
+    x86 has no division of vectors of integers. Those of 32 bits are divided as f64, those of 16
+    and 8 bits as f32, whose quotients have the right integer part. With `divide-long` those of 64
+    bits are multiplied by a reciprocal of f64, twice, and what is left is compared with the
+    divisor; AVX-512 has the conversions and the product for that. What is divided by a constant stays
+    for the code generator up to 32 bits.
+  }];
+  let options = [Option<"divideLong", "divide-long", "bool", "false", "Integers of 64 bits, too">];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect"];
+}
+
 def ConvertToCPUPass : Pass<"tilewright-convert-to-cpu", "::mlir::ModuleOp"> {
   let summary = "puts the C interface of CPU kernels in front of a kernel";
   let description = [{

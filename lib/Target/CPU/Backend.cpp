@@ -220,6 +220,8 @@ public:
     addSmallFloats(pm, target);
     pm.addPass(createCanonicalizePass("lower"));
     pm.addNestedPass<func::FuncOp>(createCarrySinglesPass());
+    if (target.getText("triple").empty())
+      pm.addNestedPass<func::FuncOp>(createDivideRowsPass());
     pm.addPass(createCanonicalizePass("lower"));
     pm.addNestedPass<func::FuncOp>(createFlattenArgumentsPass());
     pm.addNestedPass<func::FuncOp>(createReadRunsPass());
@@ -361,6 +363,7 @@ FailureOr<KernelCode> CPUBackend::emit(ModuleOp module,
   if (!chip.isArm())
     guardStreamedStores(*ir, unsigned(target.getFact("vector_bytes", 32)));
   moveBf16AsIntegers(*ir);
+  convertHalvesBySingles(*ir);
   keepSelects(*ir);
   if (chip.sveBits > 128)
     maskOddStores(*ir);

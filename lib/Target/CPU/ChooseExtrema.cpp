@@ -3,7 +3,8 @@
 //
 // Greatest and least numbers, by one instruction where a test for NaN is not needed:
 //
-//   %r = vector.reduction <maxnumf>, %x, %init    ->  of halves, quarters, … of a register
+//   %r = vector.reduction <maxnumf>, %x, %init    ->  of halves, quarters, … of a register,
+//                                                     in f32 where %x are 16-bit floats
 //
 // Of %x and %y one that is never NaN, as the largest number so far of a loop that begins with a
 // constant:
@@ -279,8 +280,7 @@ struct ReduceByHalves : OpRewritePattern<vector::ReductionOp> {
     VectorType type = op.getSourceVectorType();
     bool isNumber = kind == vector::CombiningKind::MAXNUMF ||
                     kind == vector::CombiningKind::MINNUMF;
-    if (!(isNumber || !intrinsicOf(kind).empty()) || !isSingle(type) ||
-        !llvm::isPowerOf2_64(type.getNumElements()))
+    if (!(isNumber || !intrinsicOf(kind).empty()) || !isSingle(type))
       return rewriter.notifyMatchFailure(op, "no greatest or least number of a row of f32");
     Location loc = op.getLoc();
     Value row = op.getVector();
@@ -295,14 +295,74 @@ struct ReduceByHalves : OpRewritePattern<vector::ReductionOp> {
       // With the signs of zeros.
       return callIntrinsic(rewriter, loc, intrinsicOf(kind), a.getType(), {a, b});
     };
-    for (int64_t half = type.getNumElements() / 2; half; half /= 2) {
+    // Numbers are none once they have met one: no step has to test for NaN then.
+    Value acc = op.getAcc();
+    if (isNumber && acc && isNeverNaN(acc) && !isNeverNaN(row)) {
+      row = combine(row, vector::BroadcastOp::create(rewriter, loc, type, acc));
+      acc = {};
+    }
+    // Of other numbers of lanes than powers of two some are in both halves.
+    for (int64_t lanes = type.getNumElements(); lanes > 1;) {
+      int64_t half = llvm::PowerOf2Ceil(lanes) / 2;
       auto low = llvm::to_vector(llvm::seq<int64_t>(0, half));
-      auto high = llvm::to_vector(llvm::seq<int64_t>(half, 2 * half));
+      auto high = llvm::to_vector(llvm::seq<int64_t>(lanes - half, lanes));
       row = combine(vector::ShuffleOp::create(rewriter, loc, row, row, low),
                     vector::ShuffleOp::create(rewriter, loc, row, row, high));
+      lanes = half;
     }
     Value result = vector::ExtractOp::create(rewriter, loc, row, int64_t(0));
-    rewriter.replaceOp(op, op.getAcc() ? combine(result, op.getAcc()) : result);
+    rewriter.replaceOp(op, acc ? combine(result, acc) : result);
+    return success();
+  }
+};
+
+/// LLVM takes apart what has another number of lanes than a power of two: some lanes are taken twice
+/// instead.
+struct ReduceIntegers : OpRewritePattern<vector::ReductionOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(vector::ReductionOp op,
+                                PatternRewriter &rewriter) const override {
+    using Kind = vector::CombiningKind;
+    VectorType type = op.getSourceVectorType();
+    int64_t lanes = type.getNumElements();
+    if (!llvm::is_contained({Kind::MINSI, Kind::MAXSI, Kind::MINUI, Kind::MAXUI},
+                            op.getKind()) ||
+        type.isScalable() || llvm::isPowerOf2_64(lanes))
+      return rewriter.notifyMatchFailure(op, "no greatest or least integer of odd rows");
+    Location loc = op.getLoc();
+    int64_t half = llvm::PowerOf2Ceil(lanes) / 2;
+    auto low = llvm::to_vector(llvm::seq<int64_t>(0, half));
+    auto high = llvm::to_vector(llvm::seq<int64_t>(lanes - half, lanes));
+    Value row = op.getVector();
+    Value both = vector::makeArithReduction(
+        rewriter, loc, op.getKind(), vector::ShuffleOp::create(rewriter, loc, row, row, low),
+        vector::ShuffleOp::create(rewriter, loc, row, row, high));
+    rewriter.replaceOpWithNewOp<vector::ReductionOp>(op, op.getKind(), both, op.getAcc());
+    return success();
+  }
+};
+
+/// 16-bit floats are compared as f32, which they are exactly.
+struct ReduceWidened : OpRewritePattern<vector::ReductionOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(vector::ReductionOp op,
+                                PatternRewriter &rewriter) const override {
+    using Kind = vector::CombiningKind;
+    VectorType type = op.getSourceVectorType();
+    if (!llvm::is_contained({Kind::MAXNUMF, Kind::MINNUMF, Kind::MAXIMUMF, Kind::MINIMUMF},
+                            op.getKind()) ||
+        type.isScalable() || !isa<Float16Type, BFloat16Type>(type.getElementType()))
+      return rewriter.notifyMatchFailure(op, "no greatest or least number of 16-bit floats");
+    Location loc = op.getLoc();
+    Type wide = rewriter.getF32Type();
+    Value row = arith::ExtFOp::create(rewriter, loc, type.clone(wide), op.getVector());
+    Value acc = op.getAcc();
+    if (acc)
+      acc = arith::ExtFOp::create(rewriter, loc, wide, acc);
+    Value result = vector::ReductionOp::create(rewriter, loc, op.getKind(), row, acc);
+    rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, op.getType(), result);
     return success();
   }
 };
@@ -314,7 +374,8 @@ struct ReduceByHalves : OpRewritePattern<vector::ReductionOp> {
 
 LogicalResult tilewright::cpu::chooseExtrema(func::FuncOp func) {
   RewritePatternSet halves(func.getContext());
-  halves.add<ReduceByHalves>(func.getContext());
+  halves.add<ReduceByHalves, ReduceIntegers, ReduceWidened>(func.getContext());
+  populateFirstLanePatterns(halves);
   if (failed(applyPatternsBounded(func, std::move(halves), "lower", "reduction by halves")))
     return failure();
   dropTestsForNaN(func);

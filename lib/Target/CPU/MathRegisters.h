@@ -104,6 +104,8 @@ void populateGeluPatterns(mlir::RewritePatternSet &patterns, Registers registers
 /// Greatest and least numbers (ChooseExtrema.cpp): by halves of a register, without tests for
 /// NaN of what is known to be no NaN, or no negative number, and as calls of LLVM's intrinsics.
 mlir::LogicalResult chooseExtrema(mlir::func::FuncOp func);
+/// The first lane for which a condition holds, by its bits (FirstLane.cpp).
+void populateFirstLanePatterns(mlir::RewritePatternSet &patterns);
 /// What becomes a call of an intrinsic.
 void populateExtremaCalls(mlir::RewritePatternSet &patterns);
 

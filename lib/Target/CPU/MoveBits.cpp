@@ -10,6 +10,11 @@
 //   ->
 //   %v = load <32 x i16>, ptr %p
 //   %s = shufflevector <32 x i16> %v, …
+//
+// Likewise it converts f16 to integers one by one, but by way of f32, which has them exactly, all at
+// once; optimizations take such a way for a detour.
+//
+//   %i = fptosi <16 x half> %h to <16 x i8>       ->  of fpext %h to <16 x float>
 
 #include "MoveBits.h"
 
@@ -76,5 +81,21 @@ void cpu::moveBf16AsIntegers(llvm::Module &module) {
       if (!isa<llvm::StoreInst>(instruction))
         instruction.replaceAllUsesWith(moved);
       instruction.eraseFromParent();
+    }
+}
+
+void cpu::convertHalvesBySingles(llvm::Module &module) {
+  for (llvm::Function &function : module)
+    for (llvm::Instruction &instruction : llvm::instructions(function)) {
+      if (!isa<llvm::FPToSIInst, llvm::FPToUIInst>(instruction))
+        continue;
+      llvm::Value *halves = instruction.getOperand(0);
+      auto *type = dyn_cast<llvm::FixedVectorType>(halves->getType());
+      if (!type || !type->getElementType()->isHalfTy())
+        continue;
+      llvm::IRBuilder<> builder(&instruction);
+      instruction.setOperand(
+          0, builder.CreateFPExt(halves, llvm::FixedVectorType::get(builder.getFloatTy(),
+                                                                    type->getNumElements())));
     }
 }

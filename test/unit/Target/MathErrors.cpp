@@ -309,7 +309,7 @@ precision, for f64 in extended precision. In parentheses: the bound that the tes
 NVIDIA's GPUs have an `exp` of f32 of their own, too: `ex2.approx` of what an integer power of two leaves, within 3 units in the last
 place by what PTX says of that instruction (2^-22), which is not among what is tried here (`test/Target/NVVM/Code/math-errors.mlir` tries it on the simulator), and a `tanh` of it, within 4. Quotients by a number that several of a thread share are
 products with its reciprocal and one correction there (0.5 + 2^-22 units, where no power below 2^-100 comes up), without the correction where the result
-becomes f16 or bf16; other quotients that become these, and those of what is made of an exponential, are `div.full.f32` (2 units). All others are correctly rounded.
+becomes f16 or bf16 (3 units of f32; on x86, too); other quotients that become these, and those of what is made of an exponential, are `div.full.f32` (2 units). All others are correctly rounded.
 `rsqrt` of f32 is `rsqrt.approx` (2.2 units).
 
 The bounds take it that a multiply-add is rounded once, which Vulkan does not promise. Mesa's lavapipe rounds it twice: `sin`, `cos` and `tan` of more than some

@@ -91,7 +91,9 @@ private:
       if (a == one.getInductionVar() && b == other.getInductionVar())
         return true;
     Operation *x = a.getDefiningOp(), *y = b.getDefiningOp();
-    if (!x || !first->isAncestor(x) || !y || !second->isAncestor(y))
+    // What is the same in every step may have left one loop, but not the other.
+    bool isInside = (x && first->isAncestor(x)) || (y && second->isAncestor(y));
+    if (!x || !y || !isInside)
       return a == b && first.isDefinedOutsideOfLoop(a);
     if (x->getName() != y->getName() || x->getNumRegions() ||
         x->getAttrDictionary() != y->getAttrDictionary() ||

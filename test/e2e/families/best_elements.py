@@ -191,6 +191,8 @@ def functions():
         yield best(I8, I64, "higher", (9, 300), True, least)
         yield best(I8, I32, "lower", (9, 77), least=least, unsigned=True)
         yield best(I32, I32, "changed", (9, 77), least=least)
+        for element in (F16, I8):
+            yield best(element, I32, "lower", (35, 21), least=least)
     # The search begins with an element that others are equal to, and with a place that is in front of theirs or not.
     for at in (-1, 1000):
         for spelling in ("element_first", "lower", "higher"):

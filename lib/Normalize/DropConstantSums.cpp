@@ -12,7 +12,8 @@
 //       ins(%init) outs(%empty) { yield arith.select %none, %a, %c }
 //
 // Otherwise kernels would go over all that is reduced for nothing, from sums on that nobody
-// has set.
+// has set. A reduction of no elements by its type is what it starts from: its loop would be
+// gone in the kernel, and with it what writes the sum.
 
 #include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Normalize/Normalize.h"
@@ -38,6 +39,17 @@ static bool yieldsConstants(linalg::GenericOp op) {
            return value.getParentRegion() != &op.getRegion() ||
                   matchPattern(value, m_Constant());
          });
+}
+
+/// Whether a dim that is reduced has no elements by its type.
+static bool surelyReducesNothing(linalg::GenericOp op) {
+  if (!op.hasPureTensorSemantics() || op->hasAttr(kConfigAttr))
+    return false;
+  return llvm::any_of(llvm::zip_equal(op.getStaticLoopRanges(), op.getIteratorTypesArray()),
+                      [](auto loop) {
+                        return std::get<0>(loop) == 0 &&
+                               std::get<1>(loop) == utils::IteratorType::reduction;
+                      });
 }
 
 /// i1: whether a dim that is reduced has no elements.
@@ -95,11 +107,15 @@ struct DropConstantSumsPass
   void runOnOperation() override {
     SmallVector<linalg::GenericOp> ops;
     getOperation().walk([&](linalg::GenericOp op) {
-      if (yieldsConstants(op))
+      if (yieldsConstants(op) || surelyReducesNothing(op))
         ops.push_back(op);
     });
     IRRewriter rewriter(&getContext());
     for (linalg::GenericOp op : ops) {
+      if (surelyReducesNothing(op)) {
+        rewriter.replaceOp(op, op.getDpsInits());
+        continue;
+      }
       if (op->hasAttr(kConfigAttr)) {
         op.emitOpError() << "has '" << kConfigAttr
                          << "', but what it yields does not depend on what it reads: nothing is "

@@ -32,3 +32,19 @@ func.func @sum(%x: tensor<?x?xi32>, %init: tensor<?xi32>) -> tensor<?xi32> {
   } -> tensor<?xi32>
   return %r : tensor<?xi32>
 }
+
+// -----
+
+// No elements by the type: the init.
+// CHECK-LABEL: func.func @nothing
+// CHECK-SAME: (%{{.*}}: tensor<8x0xi32>, %[[INIT:.*]]: tensor<8xi32>)
+// CHECK-NEXT: return %[[INIT]]
+func.func @nothing(%x: tensor<8x0xi32>, %init: tensor<8xi32>) -> tensor<8xi32> {
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<8x0xi32>) outs(%init : tensor<8xi32>) {
+  ^bb0(%a: i32, %s: i32):
+    %t = arith.addi %s, %a : i32
+    linalg.yield %t : i32
+  } -> tensor<8xi32>
+  return %r : tensor<8xi32>
+}

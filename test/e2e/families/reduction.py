@@ -161,7 +161,27 @@ def masked_registers(element, columns):
     return f
 
 
+def of_nothing(element):
+    """Rows without elements, added to what stands there, and used in the same kernel."""
+    f = Function("reduction", element.name, "of_nothing", {"m": 6, "k": 0})
+    x, start, y = f.arg(element, "mk"), f.arg(element, "m"), f.arg(element, "m")
+    suffix = "f" if element.is_float else "i"
+
+    def op(name):
+        def body(lines, *scalars):
+            lines.append(f"%t = arith.{name}{suffix} {scalars[0]}, {scalars[1]} : {element.name}")
+            return "%t"
+        return body
+
+    total = f.generic("mk", [x], start, op("add"), reduce="k")
+    f.ret(f.generic("m", [total, y], f.empty(element, "m"), op("mul")))
+    f.case("int", {}, integers(-9, 9), EXACT, lambda x, start, y: start * y)
+    return f
+
+
 def functions():
+    for element in (F32, I32):
+        yield of_nothing(element)
     for element, columns in ((F32, 24), (F32, 40), (I32, 24), (F64, 12), (F32, 20)):
         yield masked_registers(element, columns)
     primes = [{"k": k} for k in (999983, 65537, 4099, 1, 0)]

@@ -160,7 +160,9 @@ ConstantElements::Result ConstantElements::evaluate(linalg::GenericOp op) {
       llvm::any_of(sizes, ShapedType::isDynamic))
     return std::nullopt;
   SmallVector<const Elements *> read;
-  bool isSame = op.getNumReductionLoops() == 0 && !op.hasIndexSemantics();
+  OpOperand &result = *op.getDpsInitOperand(0);
+  bool isSame = op.getNumReductionLoops() == 0 && !op.hasIndexSemantics() &&
+                op.getMatchingIndexingMap(&result).isPermutation();
   for (OpOperand &operand : op->getOpOperands()) {
     bool isRead = !op.getMatchingBlockArgument(&operand).use_empty();
     read.push_back(isRead ? find(operand.get()) : nullptr);
@@ -191,6 +193,10 @@ ConstantElements::Result ConstantElements::evaluate(linalg::GenericOp op) {
       return std::nullopt;
   } while (!isSame && moveOn(point, sizes));
   // Elements that no point writes are those of the init.
+  const Elements *before = find(result.get());
+  for (auto [number, value] : llvm::enumerate(values))
+    if (!value)
+      value = before ? before->at(number) : Attribute();
   if (llvm::is_contained(values, Attribute()))
     return std::nullopt;
   return makeElements(type, std::move(values));

@@ -43,10 +43,15 @@ namespace tilewright {
 #include "tilewright/Normalize/Passes.h.inc"
 } // namespace tilewright
 
-/// The body computes with scalars from outside alone, in what the host has, too.
+/// The body computes with scalars from outside alone, in what the host has, too, and writes all
+/// elements of the inits.
 static bool isSameEverywhere(linalg::GenericOp op) {
   if (!op.hasPureTensorSemantics() || op->hasAttr(kConfigAttr) || !op.getNumResults() ||
       op.getNumReductionLoops() != 0 ||
+      llvm::any_of(op.getDpsInitsMutable(),
+                   [&](OpOperand &init) {
+                     return !op.getMatchingIndexingMap(&init).isPermutation();
+                   }) ||
       llvm::any_of(op.getBody()->getArguments(), [](BlockArgument a) { return !a.use_empty(); }))
     return false;
   return llvm::all_of(op.getBody()->without_terminator(), [](Operation &inner) {

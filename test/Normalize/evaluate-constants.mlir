@@ -111,6 +111,33 @@ func.func @reduced() -> tensor<i32> {
 
 // -----
 
+// An op that writes one column leaves the others the init's elements: 1 + 3 + 1 in each row.
+
+// CHECK-LABEL: func @part_of_init
+// CHECK-DAG: %[[FIVES:.*]] = arith.constant dense<5> : tensor<4xi32>
+// CHECK-DAG: %[[ONES:.*]] = arith.constant dense<1> : tensor<4x3xi32>
+// CHECK: %[[R:.*]] = linalg.generic {{.*}} outs(%[[ONES]]
+// CHECK: return %[[R]], %[[FIVES]]
+func.func @part_of_init() -> (tensor<4x3xi32>, tensor<4xi32>) {
+  %ones = arith.constant dense<1> : tensor<4x3xi32>
+  %threes = arith.constant dense<3> : tensor<4xi32>
+  %zeros = arith.constant dense<0> : tensor<4xi32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i, 1)>], iterator_types = ["parallel"]}
+      ins(%threes : tensor<4xi32>) outs(%ones : tensor<4x3xi32>) {
+  ^bb0(%x: i32, %out: i32):
+    linalg.yield %x : i32
+  } -> tensor<4x3xi32>
+  %sums = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]}
+      ins(%r : tensor<4x3xi32>) outs(%zeros : tensor<4xi32>) {
+  ^bb0(%x: i32, %sum: i32):
+    %s = arith.addi %sum, %x : i32
+    linalg.yield %s : i32
+  } -> tensor<4xi32>
+  return %r, %sums : tensor<4x3xi32>, tensor<4xi32>
+}
+
+// -----
+
 // What nobody has written is not known; nor is what is undefined, as a quotient by zero.
 
 // CHECK-LABEL: func @unknown

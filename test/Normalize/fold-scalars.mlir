@@ -50,6 +50,22 @@ func.func @Everywhere(%v: i32, %o: tensor<4x5xi32>) -> tensor<4x5xi32> {
   return %r : tensor<4x5xi32>
 }
 
+// What is not written keeps the init's value: one column, and a diagonal.
+// CHECK-LABEL: func.func @PartOfInit(
+// CHECK-NOT: linalg.fill
+// CHECK-COUNT-2: linalg.generic
+func.func @PartOfInit(%v: f32, %o: tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>) {
+  %a = linalg.generic {indexing_maps = [affine_map<(i) -> (i, 1)>], iterator_types = ["parallel"]} outs(%o : tensor<4x4xf32>) {
+  ^bb0(%out: f32):
+    linalg.yield %v : f32
+  } -> tensor<4x4xf32>
+  %b = linalg.generic {indexing_maps = [affine_map<(i) -> (i, i)>], iterator_types = ["parallel"]} outs(%o : tensor<4x4xf32>) {
+  ^bb0(%out: f32):
+    linalg.yield %v : f32
+  } -> tensor<4x4xf32>
+  return %a, %b : tensor<4x4xf32>, tensor<4x4xf32>
+}
+
 // Elements, coordinates and other tensors differ from place to place.
 // CHECK-LABEL: func.func @Stays(
 // CHECK-COUNT-3: linalg.generic

@@ -27,7 +27,7 @@ ALIKE = {"attention": 1, "attention_pages": 1, "filling": 2}  # words of labels 
 NEWER_GPUS = ("cuda:sm_90a", "cuda:sm_100a")
 SIMILAR_CODE = {"asserts", "broadcast", "cast", "cast_packed", "combiner", "copy", "donated", "elementwise", "fill", "gather",
                 "host_scalars", "host_slices", "loop_program", "marked", "math", "memref_elementwise", "memref_program", "nonzero",
-                "pack", "pad", "parallel_loop", "pooling", "scan", "scatter", "sort", "transpose", "unique"}
+                "pack", "pad", "parallel_loop", "partial_inits", "pooling", "scan", "scatter", "sort", "transpose", "unique"}
 
 
 def is_similar(function, target):

@@ -52,6 +52,7 @@ void tilewright::protectArguments(ModuleOp module) {
 }
 
 void tilewright::buildBufferization(OpPassManager &pm) {
+  pm.addPass(createCopyPartialInitsPass());
   pm.addPass(bufferization::createEmptyTensorToAllocTensorPass());
   bufferization::OneShotBufferizePassOptions bufferize;
   bufferize.bufferizeFunctionBoundaries = true;

@@ -54,6 +54,15 @@ def CopyReturnedViewsPass : Pass<"tilewright-copy-returned-views", "::mlir::func
   let dependentDialects = ["mlir::memref::MemRefDialect"];
 }
 
+def CopyPartialInitsPass : Pass<"tilewright-copy-partial-inits"> {
+  let summary = "copies inits of which a linalg op writes a part only";
+  let description = [{
+    Upstream's bufferization does not take such an init for read, and the elements
+    that the op does not write would be undefined.
+  }];
+  let dependentDialects = ["mlir::bufferization::BufferizationDialect"];
+}
+
 def OrderConstantsPass : Pass<"tilewright-order-constants", "::mlir::ModuleOp"> {
   let summary = "globals of dense constants in the order of their first use";
   let description = [{

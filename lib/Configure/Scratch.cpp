@@ -261,6 +261,113 @@ static int64_t exchangedBytes(const KernelInfo &info, LoweringConfigAttr config,
   return bytes;
 }
 
+namespace {
+/// What kernels of elements that threads hold need of shared memory, by element type.
+class ScratchBytes {
+public:
+  ScratchBytes(const KernelInfo &info, LoweringConfigAttr config, const TilePlan &plan,
+               TargetAttr target)
+      : info(info), config(config), plan(plan), strategy(strategyOf(info, config, target)),
+        contracts(strategy.contracts()), leading(leadingClass(info, plan, contracts)) {}
+
+  void add(linalg::LinalgOp op) {
+    // What computes an operand keeps the layout in which it was read.
+    if (isFusedProducer(info, op)) {
+      if (!contracts)
+        addRepeatedProducer(op);
+      return;
+    }
+    for (OpOperand &operand : op->getOpOperands())
+      if (isa<RankedTensorType>(operand.get().getType()))
+        addOperand(op, operand);
+  }
+  void addMixedWidths() {
+    if (!contracts)
+      useMixedWidths(info, plan, [&](Type type, int64_t bytes) { use(type, bytes); });
+  }
+  /// `typed`: whether memory of one type is not that of another.
+  int64_t total(bool typed) const {
+    int64_t total = 0;
+    for (auto [type, bytes] : largest)
+      total = typed ? total + llvm::alignTo(bytes, 16)
+                    : std::max<int64_t>(total, llvm::alignTo(bytes, 16));
+    return typed ? total + unshared : std::max(total, unshared);
+  }
+
+private:
+  void use(Type type, int64_t bytes) {
+    int64_t &most = largest[getElementTypeOrSelf(type)];
+    most = std::max(most, bytes);
+  }
+  /// Repeated for each sum of a skinny product a producer may need another layout.
+  void addRepeatedProducer(linalg::LinalgOp op) {
+    int64_t elements = 1;
+    for (unsigned number : info.getClasses(info.getRoot()))
+      elements *= std::max<int64_t>(1, plan.classes[number].vector);
+    Type type = getElementTypeOrSelf(op->getResult(0));
+    use(type, elements * (bytesPerElement(type) + 1));
+  }
+  void addOperand(linalg::LinalgOp op, OpOperand &operand);
+  void addReduced(Type type, ArrayRef<unsigned> classes);
+
+  const KernelInfo &info;
+  LoweringConfigAttr config;
+  const TilePlan &plan;
+  const ScheduleStrategy &strategy;
+  bool contracts;
+  std::optional<unsigned> leading;
+  llvm::MapVector<Type, int64_t> largest;
+  int64_t unshared = 0;
+};
+} // namespace
+
+void ScratchBytes::addOperand(linalg::LinalgOp op, OpOperand &operand) {
+  auto type = cast<RankedTensorType>(operand.get().getType());
+  bool reduces = op.getNumReductionLoops() != 0 &&
+                 !(contracts && info.getContraction(op));
+  SmallVector<unsigned> classes = vectorClasses(info, plan, operand);
+  // Operands that go to shared memory first take their own layout along.
+  bool promoted =
+      contracts && !op.isDpsInit(&operand) && info.getContraction(op);
+  bool transposed = leading && classes.size() > 1 && classes.back() != *leading &&
+                    llvm::is_contained(classes, *leading);
+  if (transposed && !promoted && isInMemory(info, operand))
+    use(type, paddedBytes(plan, classes, type));
+  if (strategy.isMovedByEngine(info, config, operand))
+    return;
+  // Rows of an operand are reduced in the layout in which they are read.
+  bool ofOperand = isFusedReduction(info, op) && !op.isDpsInit(&operand);
+  // Slices of a cluster's sums are stored in the layout in which they are read.
+  bool isNarrow = plan.clusterSum   ? false
+                  : config.getMma() ? isNarrowFragment(info, config, classes, type)
+                                    : bytesPerElement(type) < 4;
+  if (contracts && !promoted && !ofOperand && isInMemory(info, operand) && isNarrow) {
+    use(type, paddedBytes(plan, classes, type));
+    // What is read is moved as it is or widened to the sums' type.
+    Type sum = info.getRoot().getDpsInits()[0].getType();
+    if (!config.getMma() || !op.isDpsInit(&operand))
+      use(sum, paddedBytes(plan, classes, sum));
+  }
+  if (op == info.root && op.isDpsInit(&operand) && contracts &&
+      storesNarrow(info, config, plan, operand))
+    use(type, paddedBytes(plan, classes, type));
+  if (reduces && op.isDpsInit(&operand))
+    addReduced(type, classes);
+}
+
+/// What warps pass on of a reduction's result.
+void ScratchBytes::addReduced(Type type, ArrayRef<unsigned> classes) {
+  int64_t warps = plan.threads / plan.subgroup;
+  int64_t bytes = elementsOf(plan, classes) * bytesPerElement(type);
+  // A scalar result takes a word per warp, too.
+  if (warps > 1 && bytes * warps <= kUnsharedBytes)
+    unshared += llvm::alignTo(bytes * warps, 16);
+  else if (warps > 1)
+    use(type, bytes * warps);
+  if (!classes.empty())
+    use(type, paddedBytes(plan, classes, type));
+}
+
 int64_t tilewright::estimateScratch(const KernelInfo &info,
                                     LoweringConfigAttr config,
                                     const TilePlan &plan, TargetAttr target) {
@@ -271,81 +378,10 @@ int64_t tilewright::estimateScratch(const KernelInfo &info,
         instruction && instruction->opaque)
       return fragmentScratch(info, plan, *instruction) +
              reductionScratch(info, plan);
-  llvm::MapVector<Type, int64_t> largest;
-  int64_t unshared = 0;
-  auto use = [&](Type type, int64_t bytes) {
-    int64_t &most = largest[getElementTypeOrSelf(type)];
-    most = std::max(most, bytes);
-  };
-  const ScheduleStrategy &strategy = strategyOf(info, config, target);
-  bool contracts = strategy.contracts();
-  std::optional<unsigned> leading = leadingClass(info, plan, contracts);
-  int64_t warps = plan.threads / plan.subgroup;
-  for (linalg::LinalgOp op : info.ops) {
-    bool reduces = op.getNumReductionLoops() != 0 &&
-                   !(contracts && info.getContraction(op));
-    // What computes an operand keeps the layout in which it was read.
-    if (isFusedProducer(info, op)) {
-      // Repeated for each sum of a skinny product it may need another.
-      if (!contracts) {
-        int64_t elements = 1;
-        for (unsigned number : info.getClasses(info.getRoot()))
-          elements *= std::max<int64_t>(1, plan.classes[number].vector);
-        Type type = getElementTypeOrSelf(op->getResult(0));
-        use(type, elements * (bytesPerElement(type) + 1));
-      }
-      continue;
-    }
-    for (OpOperand &operand : op->getOpOperands()) {
-      auto type = dyn_cast<RankedTensorType>(operand.get().getType());
-      if (!type)
-        continue;
-      SmallVector<unsigned> classes = vectorClasses(info, plan, operand);
-      int64_t elements = elementsOf(plan, classes);
-      int64_t bytes = elements * bytesPerElement(type);
-      // Operands that go to shared memory first take their own layout along.
-      bool promoted =
-          contracts && !op.isDpsInit(&operand) && info.getContraction(op);
-      bool transposed = leading && classes.size() > 1 && classes.back() != *leading &&
-                    llvm::is_contained(classes, *leading);
-      if (transposed && !promoted && isInMemory(info, operand))
-        use(type, paddedBytes(plan, classes, type));
-      if (strategy.isMovedByEngine(info, config, operand))
-        continue;
-      // Rows of an operand are reduced in the layout in which they are read.
-      bool ofOperand = isFusedReduction(info, op) && !op.isDpsInit(&operand);
-      // Slices of a cluster's sums are stored in the layout in which they are read.
-      bool isNarrow = plan.clusterSum   ? false
-                      : config.getMma() ? isNarrowFragment(info, config, classes, type)
-                                      : bytesPerElement(type) < 4;
-      if (contracts && !promoted && !ofOperand && isInMemory(info, operand) && isNarrow) {
-        use(type, paddedBytes(plan, classes, type));
-        // What is read is moved as it is or widened to the sums' type.
-        Type sum = info.getRoot().getDpsInits()[0].getType();
-        if (!config.getMma() || !op.isDpsInit(&operand))
-          use(sum, paddedBytes(plan, classes, sum));
-      }
-      if (op == info.root && op.isDpsInit(&operand) && contracts &&
-          storesNarrow(info, config, plan, operand))
-        use(type, paddedBytes(plan, classes, type));
-      if (reduces && op.isDpsInit(&operand)) {
-        // A scalar result takes a word per warp, too.
-        if (warps > 1 && bytes * warps <= kUnsharedBytes)
-          unshared += llvm::alignTo(bytes * warps, 16);
-        else if (warps > 1)
-          use(type, bytes * warps);
-        if (!classes.empty())
-          use(type, paddedBytes(plan, classes, type));
-      }
-    }
-  }
-  if (!contracts)
-    useMixedWidths(info, plan, use);
-  bool typed = target.has("typed_shared_memory");
-  int64_t total = 0;
-  for (auto [type, bytes] : largest)
-    total = typed ? total + llvm::alignTo(bytes, 16)
-                  : std::max<int64_t>(total, llvm::alignTo(bytes, 16));
-  return (typed ? total + unshared : std::max(total, unshared)) +
+  ScratchBytes bytes(info, config, plan, target);
+  for (linalg::LinalgOp op : info.ops)
+    bytes.add(op);
+  bytes.addMixedWidths();
+  return bytes.total(target.has("typed_shared_memory")) +
          exchangedBytes(info, config, plan);
 }

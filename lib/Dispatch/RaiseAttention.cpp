@@ -298,6 +298,25 @@ void AttentionRaiser::replace(OpBuilder &b, Value result, ArrayRef<unsigned> at,
   by->getResult(0).replaceAllUsesWith(result);
 }
 
+/// The operand of the second product that is a softmax, null where none is; `values` is the
+/// other one then.
+OpOperand *AttentionRaiser::matchWeights() {
+  for (auto [number, other] : {std::pair(contraction.a, contraction.b),
+                               std::pair(contraction.b, contraction.a)}) {
+    OpOperand &operand = second->getOpOperand(other);
+    element = getElementTypeOrSelf(operand.get().getType());
+    foreign = {};
+    if (!matchSoftmax(second->getOpOperand(number)))
+      continue;
+    double factor = 1;
+    values = findFactor(second, operand, order, factor);
+    if (factor != 1)
+      values = {operand.get(), coordinatesOf(second, operand, order)};
+    return &second->getOpOperand(number);
+  }
+  return nullptr;
+}
+
 bool AttentionRaiser::raise(OpBuilder &b, TargetAttr target) {
   if (second.getNumReductionLoops() != 1 || second->getNumResults() != 1)
     return false;
@@ -313,21 +332,7 @@ bool AttentionRaiser::raise(OpBuilder &b, TargetAttr target) {
   lastAt = coordinatesOf(second, *second.getDpsInitOperand(0), order);
   resultAt = lastAt;
   init = {second.getDpsInits()[0], lastAt};
-  OpOperand *weights = nullptr;
-  for (auto [number, other] : {std::pair(contraction.a, contraction.b),
-                               std::pair(contraction.b, contraction.a)})
-    if (!weights) {
-      OpOperand &operand = second->getOpOperand(other);
-      element = getElementTypeOrSelf(operand.get().getType());
-      foreign = {};
-      if (!matchSoftmax(second->getOpOperand(number)))
-        continue;
-      weights = &second->getOpOperand(number);
-      double factor = 1;
-      values = findFactor(second, operand, order, factor);
-      if (factor != 1)
-        values = {operand.get(), coordinatesOf(second, operand, order)};
-    }
+  OpOperand *weights = matchWeights();
   if (!weights)
     return false;
   if (expressions.ofElement(second.getDpsInits()[0], {})->getConstant() != 0.0)

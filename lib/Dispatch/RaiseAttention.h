@@ -55,6 +55,7 @@ private:
   bool matchLogSum(mlir::linalg::GenericOp op);
   Place findFactor(mlir::linalg::GenericOp op, mlir::OpOperand &operand,
                    llvm::ArrayRef<unsigned> loops, double &factor);
+  mlir::OpOperand *matchWeights();
   bool chooseLoops();
   void followResult();
   bool isSizeOf(mlir::Value value, unsigned atom) const;

@@ -101,7 +101,7 @@ ThreadCode::fragmentPlaces(VectorTransferOpInterface op,
   if (failed(mem))
     return failure();
   auto refuse = [&](StringRef why) {
-    return op.emitOpError() << "cannot be an opaque fragment: " << why;
+    return op.emitOpError() << "cannot be a cooperative-matrix fragment: " << why;
   };
   if (mem->shared && !mem->shared.getSwizzle().empty())
     return refuse("its shared memory is swizzled");
@@ -201,6 +201,118 @@ static std::array<bool, 2> repeatedDims(Value value) {
   return {source.getDimSize(0) == 1, source.getDimSize(1) == 1};
 }
 
+/// What fragments pass through on their way to and from the plain layout: two buffers of a
+/// matrix each, in turns, so that threads meet once for each fragment.
+struct ThreadCode::FragmentScratch {
+  FragmentScratch(const DistributedLayout &opaque, const DistributedLayout &plain)
+      : opaque(opaque), plain(plain), atom(opaque.atomShape()) {}
+
+  const DistributedLayout &opaque, &plain;
+  std::vector<int64_t> atom;
+  int64_t stride = 0; // of rows, in elements
+  std::array<MemView, 2> turns;
+  Index base; // of the warp's matrix
+  Value rowStride;
+  /// The lane's part of a matrix: register 0 of the plain layout.
+  Index laneOffset;
+  /// Runs of registers of the plain layout, of which so many are a fragment's.
+  layout::RegisterRuns runs;
+  int64_t share = 0;
+  bool transposed = false;
+};
+
+ThreadCode::FragmentScratch ThreadCode::fragmentScratch(Location loc, Type element,
+                                                        const DistributedLayout &opaque,
+                                                        const DistributedLayout &plain) {
+  FragmentScratch scratch(opaque, plain);
+  // Rows 16 bytes longer than they are, against bank conflicts.
+  scratch.stride = scratch.atom[1] + 16 / elementBytes(element);
+  int64_t elements = scratch.atom[0] * scratch.stride;
+  for (MemView &mem : scratch.turns) {
+    mem.base = sharedMemory(loc, element, elements * threads.warps);
+    mem.shared = SharedAttr::get(b.getContext(), {});
+    mem.element = element;
+  }
+  scratch.base = multiply(loc, Index(warp()), Index(elements));
+  scratch.rowStride = constant(loc, scratch.stride);
+  scratch.share = plain.numRegisters() / opaque.numRegisters();
+  SmallVector<Index> lane = coordinates(plain, Level::Lane);
+  scratch.laneOffset =
+      add(loc, multiply(loc, lane[0], Index(scratch.stride)), lane[1]);
+  scratch.runs = plain.registerRuns(1, 4);
+  scratch.transposed = matrixDims(opaque).first != 0;
+  return scratch;
+}
+
+/// Where the lane has `run` of a fragment.
+Value ThreadCode::scratchOffset(Location loc, const FragmentScratch &scratch,
+                                ArrayRef<int64_t> run) {
+  std::vector<int64_t> at = scratch.plain.registerOffset(run[0]);
+  for (int dim : {0, 1})
+    at[dim] %= scratch.atom[dim];
+  return materialize(loc, add(loc, add(loc, scratch.base, scratch.laneOffset),
+                              Index(at[0] * scratch.stride + at[1])));
+}
+
+Registers ThreadCode::unpackFragments(Location loc, const FragmentScratch &scratch,
+                                      ArrayRef<Value> fragments) {
+  Registers result(scratch.plain.numRegisters());
+  for (auto [fragment, value] : llvm::enumerate(fragments)) {
+    const MemView &mem = scratch.turns[fragment % 2];
+    Value whole = materialize(loc, scratch.base);
+    StoreFragmentOp::create(b, loc, value, mem.base, whole, scratch.rowStride,
+                            scratch.transposed);
+    for (const std::vector<int64_t> &run : scratch.runs.groups) {
+      if (run[0] / scratch.share != int64_t(fragment))
+        continue;
+      Value offset = scratchOffset(loc, scratch, run);
+      SmallVector<Value> loaded = load(loc, mem, offset, run.size());
+      for (auto [reg, element] : llvm::zip_equal(run, loaded))
+        result[reg] = element;
+    }
+  }
+  return result;
+}
+
+/// `repeated`: along which dims all elements are the same.
+Registers ThreadCode::packFragments(Location loc, const FragmentScratch &scratch,
+                                    ArrayRef<Value> elements, std::array<bool, 2> repeated) {
+  auto type = fragmentType(scratch.opaque, scratch.turns[0].element);
+  Registers result(scratch.opaque.numRegisters());
+  std::map<std::vector<int64_t>, int64_t> known; // fragments, by where they differ
+  for (int64_t fragment = 0; fragment < int64_t(result.size()); ++fragment) {
+    std::vector<int64_t> at = scratch.opaque.registerOffset(fragment);
+    for (int dim : {0, 1})
+      at[dim] = repeated[dim] ? 0 : at[dim];
+    auto [same, isNew] = known.insert({at, fragment});
+    if (!isNew) {
+      result[fragment] = result[same->second];
+      continue;
+    }
+    const MemView &mem = scratch.turns[known.size() % 2];
+    Value whole = materialize(loc, scratch.base);
+    {
+      OpBuilder::InsertionGuard guard(b);
+      if (Value owner = isFirstOwner(loc, scratch.plain)) {
+        auto branch = scf::IfOp::create(b, loc, owner, /*withElseRegion=*/false);
+        b.setInsertionPointToStart(branch.thenBlock());
+      }
+      for (const std::vector<int64_t> &run : scratch.runs.groups) {
+        if (run[0] / scratch.share != fragment)
+          continue;
+        Value offset = scratchOffset(loc, scratch, run);
+        SmallVector<Value> stored;
+        for (int64_t reg : run)
+          stored.push_back(elements[reg]);
+        store(loc, mem, offset, stored);
+      }
+    }
+    result[fragment] = LoadFragmentOp::create(b, loc, type, useOf(scratch.opaque), mem.base,
+                                              whole, scratch.rowStride, scratch.transposed);
+  }
+  return result;
+}
+
 LogicalResult ThreadCode::convertFragments(ConvertLayoutOp op,
                                            const DistributedLayout &from,
                                            const DistributedLayout &to) {
@@ -209,87 +321,15 @@ LogicalResult ThreadCode::convertFragments(ConvertLayoutOp op,
   const DistributedLayout &opaque = unpacks ? from : to;
   DistributedLayout plain = plainLayout(opaque);
   if (from.isOpaque() == to.isOpaque() || (unpacks ? to : from) != plain)
-    return op.emitOpError() << "converts opaque fragments to or from another "
+    return op.emitOpError() << "converts cooperative-matrix fragments to or from another "
                                "than their plain layout";
   FailureOr<Registers> source = registers(op.getSource());
   if (failed(source))
     return failure();
   Type element = cast<VectorType>(op.getSource().getType()).getElementType();
-  auto [row, column] = matrixDims(opaque);
-  std::vector<int64_t> atom = opaque.atomShape();
-  // Rows 16 bytes longer than they are, against bank conflicts.
-  int64_t stride = atom[1] + 16 / elementBytes(element);
-  int64_t scratch = atom[0] * stride;
-  // Fragments take turns in two buffers: threads meet once for each.
-  std::array<MemView, 2> turns;
-  for (MemView &mem : turns) {
-    mem.base = sharedMemory(loc, element, scratch * threads.warps);
-    mem.shared = SharedAttr::get(b.getContext(), {});
-    mem.element = element;
-  }
-  Index base = multiply(loc, Index(warp()), Index(scratch));
-  Value rowStride = constant(loc, stride);
-
-  int64_t count = opaque.numRegisters();
-  int64_t share = plain.numRegisters() / count;
-  // The lane's part of a matrix: register 0 of the plain layout.
-  SmallVector<Index> lane = coordinates(plain, Level::Lane);
-  Index laneOffset =
-      add(loc, multiply(loc, lane[0], Index(stride)), lane[1]);
-  layout::RegisterRuns runs = plain.registerRuns(1, 4);
-  auto type = fragmentType(opaque, element);
-  Registers result(unpacks ? plain.numRegisters() : count);
-  std::array<bool, 2> repeated = repeatedDims(op.getSource());
-  std::map<std::vector<int64_t>, int64_t> known; // fragments, by where they differ
-  for (int64_t fragment = 0; fragment < count; ++fragment) {
-    if (!unpacks) {
-      std::vector<int64_t> at = opaque.registerOffset(fragment);
-      for (int dim : {0, 1})
-        at[dim] = repeated[dim] ? 0 : at[dim];
-      auto [same, isNew] = known.insert({at, fragment});
-      if (!isNew) {
-        result[fragment] = result[same->second];
-        continue;
-      }
-    }
-    const MemView &mem = turns[(unpacks ? fragment : known.size()) % 2];
-    Value whole = materialize(loc, base);
-    bool transposed = row != 0;
-    if (unpacks)
-      StoreFragmentOp::create(b, loc, (*source)[fragment], mem.base, whole,
-                              rowStride, transposed);
-    {
-      OpBuilder::InsertionGuard guard(b);
-      if (Value owner = unpacks ? Value() : isFirstOwner(loc, plain)) {
-        auto branch = scf::IfOp::create(b, loc, owner, /*withElseRegion=*/false);
-        b.setInsertionPointToStart(branch.thenBlock());
-      }
-      for (const std::vector<int64_t> &run : runs.groups) {
-        if (run[0] / share != fragment)
-          continue;
-        std::vector<int64_t> at = plain.registerOffset(run[0]);
-        for (int dim : {0, 1})
-          at[dim] %= atom[dim];
-        Value offset = materialize(
-            loc, add(loc, add(loc, base, laneOffset),
-                     Index(at[0] * stride + at[1])));
-        if (unpacks) {
-          SmallVector<Value> loaded = load(loc, mem, offset, run.size());
-          for (auto [reg, value] : llvm::zip_equal(run, loaded))
-            result[reg] = value;
-          continue;
-        }
-        SmallVector<Value> stored;
-        for (int64_t reg : run)
-          stored.push_back((*source)[reg]);
-        store(loc, mem, offset, stored);
-      }
-    }
-    if (!unpacks)
-      result[fragment] =
-          LoadFragmentOp::create(b, loc, type, useOf(opaque), mem.base, whole,
-                                 rowStride, transposed);
-  }
-  define(op.getResult(), result);
+  FragmentScratch scratch = fragmentScratch(loc, element, opaque, plain);
+  define(op.getResult(), unpacks ? unpackFragments(loc, scratch, *source)
+                                 : packFragments(loc, scratch, *source,
+                                                 repeatedDims(op.getSource())));
   return success();
 }

@@ -58,6 +58,15 @@ SmallVector<Value> ThreadCode::maskedLoad(Location loc, const MemView &view,
   return values;
 }
 
+FailureOr<Registers> ThreadCode::maskOf(Value mask, const DistributedLayout &layout,
+                                        Access &access) {
+  if (!mask)
+    return Registers();
+  access.runs = layout.registerRuns(0, 1);
+  access.wideRuns.reset();
+  return registers(mask);
+}
+
 LogicalResult ThreadCode::read(vector::TransferReadOp op) {
   Location loc = op.getLoc();
   FailureOr<DistributedLayout> layout = getLayout(op.getVector());
@@ -72,25 +81,19 @@ LogicalResult ThreadCode::read(vector::TransferReadOp op) {
              op.getInBounds(), op.getVectorType(), *layout);
   if (failed(found))
     return failure();
-  Registers mask;
-  if (op.getMask()) {
-    FailureOr<Registers> held = registers(op.getMask());
-    if (failed(held))
-      return failure();
-    mask = *held;
-    found->runs = layout->registerRuns(0, 1);
-    found->wideRuns.reset();
-  }
+  FailureOr<Registers> mask = maskOf(op.getMask(), *layout, *found);
+  if (failed(mask))
+    return failure();
   if (op->hasAttr(kFromBeforeAttr)) {
     found->inside = arith::CmpIPredicate::ult;
     found->wideRuns.reset(); // whose last element alone would be compared
   }
-  found->unreadPadding = op->hasAttr(kUnreadPaddingAttr) && mask.empty() &&
+  found->unreadPadding = op->hasAttr(kUnreadPaddingAttr) && mask->empty() &&
                          !found->view.padding && !found->view.updated &&
                          !found->view.shared;
   Value padding = scalars.lookup(op.getPadding());
   auto readRuns = [&](const RegisterRuns &runs, bool checked) {
-    return readRunsOf(loc, *found, runs, checked, mask, padding);
+    return readRunsOf(loc, *found, runs, checked, *mask, padding);
   };
   if (std::optional<UnalignedRuns> unaligned = findUnalignedRead(op, *found)) {
     define(op.getVector(), readUnaligned(loc, *found, *unaligned));
@@ -203,15 +206,9 @@ LogicalResult ThreadCode::write(vector::TransferWriteOp op) {
              op.getInBounds(), op.getVectorType(), *layout);
   if (failed(found))
     return failure();
-  Registers mask;
-  if (op.getMask()) {
-    FailureOr<Registers> held = registers(op.getMask());
-    if (failed(held))
-      return failure();
-    mask = *held;
-    found->runs = layout->registerRuns(0, 1);
-    found->wideRuns.reset();
-  }
+  FailureOr<Registers> mask = maskOf(op.getMask(), *layout, *found);
+  if (failed(mask))
+    return failure();
   Value owner = isFirstOwner(loc, *layout);
   // Threads with the same element may have read it from here, each for itself.
   if (found->view.updated && owner)
@@ -221,7 +218,7 @@ LogicalResult ThreadCode::write(vector::TransferWriteOp op) {
     return success();
   }
   if (!found->wideRuns) {
-    writeRunsOf(loc, *found, found->runs, /*checked=*/true, mask, owner, *values);
+    writeRunsOf(loc, *found, found->runs, /*checked=*/true, *mask, owner, *values);
     return success();
   }
   auto branch = scf::IfOp::create(b, loc, allInside(loc, *found),
@@ -232,7 +229,7 @@ LogicalResult ThreadCode::write(vector::TransferWriteOp op) {
     b.setInsertionPointToStart(block);
     found->compared.clear();
     writeRunsOf(loc, *found, inside ? *found->wideRuns : found->runs, !inside,
-                mask, owner, *values);
+                *mask, owner, *values);
   }
   return success();
 }

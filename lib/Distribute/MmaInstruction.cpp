@@ -114,7 +114,7 @@ tilewright::instructionLayouts(MmaOp op, const ThreadRange &threads) {
   auto warpsAlong = warpGrid(op, *shape, *instruction, threads.warps);
   if (failed(warpsAlong))
     return failure();
-  auto [warpsM, warpsN] = *warpsAlong;
+  int64_t warpsM = warpsAlong->first, warpsN = warpsAlong->second;
   if (shape->m % (instruction->m * warpsM) ||
       shape->n % (instruction->n * warpsN) || shape->k % instruction->k)
     return op.emitOpError() << "tile " << shape->m << "x" << shape->n << "x"
@@ -180,7 +180,7 @@ LogicalResult ThreadCode::multiplyByInstruction(MmaOp op) {
   auto warpsAlong = warpGrid(op, *shape, *instruction, threads.warps);
   if (failed(warpsAlong))
     return failure();
-  auto [warpsM, warpsN] = *warpsAlong;
+  int64_t warpsM = warpsAlong->first, warpsN = warpsAlong->second;
   int64_t repeatM = shape->m / (instruction->m * warpsM),
           repeatN = shape->n / (instruction->n * warpsN),
           repeatK = shape->k / instruction->k;

@@ -300,6 +300,16 @@ private:
     mlir::Type element;
     bool transposed = false;
   };
+  struct FragmentScratch;
+  FragmentScratch fragmentScratch(mlir::Location loc, mlir::Type element,
+                                  const DistributedLayout &opaque,
+                                  const DistributedLayout &plain);
+  mlir::Value scratchOffset(mlir::Location loc, const FragmentScratch &scratch,
+                            mlir::ArrayRef<int64_t> run);
+  Registers unpackFragments(mlir::Location loc, const FragmentScratch &scratch,
+                            mlir::ArrayRef<mlir::Value> fragments);
+  Registers packFragments(mlir::Location loc, const FragmentScratch &scratch,
+                          mlir::ArrayRef<mlir::Value> elements, std::array<bool, 2> repeated);
   mlir::FailureOr<FragmentPlaces>
   fragmentPlaces(mlir::VectorTransferOpInterface op,
                  const DistributedLayout &layout);
@@ -309,6 +319,10 @@ private:
                                  mlir::AffineMap map, mlir::ArrayAttr inBounds,
                                  mlir::VectorType type,
                                  const DistributedLayout &layout);
+  /// The lanes of a transfer's mask, empty without one. What is masked is accessed element by
+  /// element.
+  mlir::FailureOr<Registers> maskOf(mlir::Value mask, const DistributedLayout &layout,
+                                    Access &access);
   struct UnalignedRuns;
   /// Runs longer than those that alignment allows, if the read may take them.
   std::optional<UnalignedRuns> findUnalignedRead(mlir::vector::TransferReadOp op,
@@ -317,6 +331,11 @@ private:
   findUnalignedWrite(mlir::vector::TransferWriteOp op, const Access &access);
   Registers readUnaligned(mlir::Location loc, Access &access,
                           const UnalignedRuns &runs);
+  mlir::SmallVector<mlir::Value> readWords(mlir::Location loc, Access &access,
+                                           const UnalignedRuns &unaligned);
+  mlir::SmallVector<mlir::Value> readMasked(mlir::Location loc, Access &access,
+                                            const UnalignedRuns &unaligned,
+                                            mlir::Value zeros, mlir::Value none);
   void writeUnaligned(mlir::Location loc, Access &access,
                       const UnalignedRuns &runs, mlir::Value owner,
                       mlir::ArrayRef<mlir::Value> values);

@@ -131,32 +131,74 @@ static Value prefixMask(OpBuilder &b, Location loc, Value valid, int64_t length)
   return vector::CreateMaskOp::create(b, loc, type, valid);
 }
 
+/// The 32-bit words of a vector.
+static SmallVector<Value> wordsOf(OpBuilder &b, Location loc, Value vector, int64_t count) {
+  Value all = vector::BitCastOp::create(b, loc, VectorType::get({count}, b.getI32Type()), vector);
+  SmallVector<Value> result;
+  for (int64_t i = 0; i < count; ++i)
+    result.push_back(vector::ExtractOp::create(b, loc, all, i));
+  return result;
+}
+
+/// The aligned words around each run, and behind those of all runs, where they are shifted,
+/// by how many elements.
+SmallVector<Value> ThreadCode::readWords(Location loc, Access &access,
+                                         const UnalignedRuns &unaligned) {
+  const MemView &view = access.view;
+  int64_t perWord = unaligned.perWord, extra = unaligned.shifted ? 1 : 0;
+  int64_t words = unaligned.runs.length / perWord + extra;
+  auto word = VectorType::get({perWord}, view.element);
+  SmallVector<Value> result, phases;
+  for (const std::vector<int64_t> &group : unaligned.runs.groups) {
+    Value start = materialize(loc, groupOffset(loc, access, group[0]));
+    if (extra) {
+      phases.push_back(arith::AndIOp::create(b, loc, start, constant(loc, perWord - 1)));
+      start = arith::SubIOp::create(b, loc, start, phases.back(),
+                                    arith::IntegerOverflowFlags::nsw);
+    }
+    for (int64_t i = 0; i < words; ++i) {
+      Value place = start;
+      if (i)
+        place = arith::AddIOp::create(b, loc, start, constant(loc, i * perWord),
+                                      arith::IntegerOverflowFlags::nsw);
+      Value loaded = vector::LoadOp::create(b, loc, word, view.base, place,
+                                            /*nontemporal=*/false, llvm::MaybeAlign(4));
+      llvm::append_range(result, wordsOf(b, loc, loaded, 1));
+    }
+  }
+  llvm::append_range(result, phases);
+  return result;
+}
+
+/// The same where some elements are outside, which are zeros: no run has to be shifted.
+SmallVector<Value> ThreadCode::readMasked(Location loc, Access &access,
+                                          const UnalignedRuns &unaligned, Value zeros,
+                                          Value none) {
+  int64_t length = unaligned.runs.length;
+  auto run = cast<VectorType>(zeros.getType());
+  SmallVector<Value> result, phases;
+  for (const std::vector<int64_t> &group : unaligned.runs.groups) {
+    Value from = materialize(loc, groupOffset(loc, access, group[0]));
+    Value valid = validOfRun(loc, access, group[0], length);
+    Value loaded = vector::MaskedLoadOp::create(
+        b, loc, run, access.view.base, from, prefixMask(b, loc, valid, length), zeros);
+    llvm::append_range(result, wordsOf(b, loc, loaded, length / unaligned.perWord));
+    if (unaligned.shifted) {
+      result.push_back(none);
+      phases.push_back(constant(loc, 0));
+    }
+  }
+  llvm::append_range(result, phases);
+  return result;
+}
+
 Registers ThreadCode::readUnaligned(Location loc, Access &access,
                                     const UnalignedRuns &unaligned) {
-  const MemView &view = access.view;
   const layout::RegisterRuns &runs = unaligned.runs;
   int64_t length = runs.length, perWord = unaligned.perWord;
   int64_t words = length / perWord, extra = unaligned.shifted ? 1 : 0;
   Type i32 = b.getI32Type();
-  auto wordsOf = [&](Value vector, int64_t count) {
-    Value all = vector::BitCastOp::create(b, loc, VectorType::get({count}, i32), vector);
-    SmallVector<Value> result;
-    for (int64_t i = 0; i < count; ++i)
-      result.push_back(vector::ExtractOp::create(b, loc, all, i));
-    return result;
-  };
-  auto plus = [&](Value start, int64_t by) -> Value {
-    return by ? arith::AddIOp::create(b, loc, start, constant(loc, by),
-                                      arith::IntegerOverflowFlags::nsw)
-                    .getResult()
-              : start;
-  };
-  // What the words of a run must be shifted by.
-  auto phaseOf = [&](Value offset) -> Value {
-    return arith::AndIOp::create(b, loc, offset, constant(loc, perWord - 1));
-  };
-  auto word = VectorType::get({perWord}, view.element);
-  auto run = VectorType::get({length}, view.element);
+  auto run = VectorType::get({length}, access.view.element);
   Value zeros = arith::ConstantOp::create(b, loc, run, b.getZeroAttr(run));
   Value none = arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(0));
 
@@ -169,35 +211,10 @@ Registers ThreadCode::readUnaligned(Location loc, Access &access,
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(block);
     access.compared.clear();
-    SmallVector<Value> yields, phases;
-    for (const std::vector<int64_t> &group : runs.groups) {
-      Value from = materialize(loc, groupOffset(loc, access, group[0]));
-      if (block == branch.thenBlock()) {
-        Value start = from;
-        if (extra) {
-          phases.push_back(phaseOf(from));
-          start = arith::SubIOp::create(b, loc, from, phases.back(),
-                                        arith::IntegerOverflowFlags::nsw);
-        }
-        for (int64_t i = 0; i < words + extra; ++i) {
-          Value loaded = vector::LoadOp::create(
-              b, loc, word, view.base, plus(start, i * perWord),
-              /*nontemporal=*/false, llvm::MaybeAlign(4));
-          llvm::append_range(yields, wordsOf(loaded, 1));
-        }
-        continue;
-      }
-      Value valid = validOfRun(loc, access, group[0], length);
-      Value loaded = vector::MaskedLoadOp::create(
-          b, loc, run, view.base, from, prefixMask(b, loc, valid, length), zeros);
-      llvm::append_range(yields, wordsOf(loaded, words));
-      if (extra) {
-        yields.push_back(none);
-        phases.push_back(constant(loc, 0));
-      }
-    }
-    llvm::append_range(yields, phases);
-    scf::YieldOp::create(b, loc, yields);
+    scf::YieldOp::create(b, loc,
+                         block == branch.thenBlock()
+                             ? readWords(loc, access, unaligned)
+                             : readMasked(loc, access, unaligned, zeros, none));
   }
   access.compared.clear();
 

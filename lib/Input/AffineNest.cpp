@@ -184,73 +184,85 @@ std::optional<NestRefusal> NestRaiser::countInIndices(scf::ForOp loop) {
   return std::nullopt;
 }
 
+/// `values` as a map of `operands`; null where one is no sum of loops and sizes.
+AffineMap NestRaiser::mapOf(ValueRange values, SmallVectorImpl<Value> &operands) {
+  SmallVector<AffineExpr> exprs;
+  for (Value value : values) {
+    std::optional<AffineExpr> expr = exprOf(value, operands);
+    if (!expr)
+      return AffineMap();
+    exprs.push_back(*expr);
+  }
+  return AffineMap::get(operands.size(), 0, exprs, b.getContext());
+}
+
+std::optional<NestRefusal> NestRaiser::loopToAffine(scf::ForOp loop) {
+  SmallVector<Value> lowerOperands, upperOperands;
+  AffineMap lower = mapOf(loop.getLowerBound(), lowerOperands),
+            upper = mapOf(loop.getUpperBound(), upperOperands);
+  std::optional<int64_t> step = getConstantIntValue(loop.getStep());
+  if (!lower || !upper || !step || *step < 1)
+    return refuse(loop, "has bounds that are no sums of loops and sizes, or a step that is "
+                        "no constant");
+  b.setInsertionPoint(loop);
+  auto made = affine::AffineForOp::create(b, loop.getLoc(), lowerOperands, lower,
+                                          upperOperands, upper, *step, loop.getInitArgs());
+  Block *body = made.getBody();
+  for (auto [from, to] :
+       llvm::zip_equal(loop.getBody()->getArguments(), body->getArguments()))
+    from.replaceAllUsesWith(to);
+  if (!body->empty())
+    body->getTerminator()->erase();
+  Operation *yield = loop.getBody()->getTerminator();
+  body->getOperations().splice(body->end(), loop.getBody()->getOperations());
+  b.setInsertionPoint(yield);
+  affine::AffineYieldOp::create(b, yield->getLoc(), yield->getOperands());
+  yield->erase();
+  loop.replaceAllUsesWith(made.getResults());
+  if (loop == nest)
+    nest = made;
+  loop.erase();
+  return std::nullopt;
+}
+
+std::optional<NestRefusal> NestRaiser::accessToAffine(Operation *op) {
+  auto load = dyn_cast<memref::LoadOp>(op);
+  auto store = dyn_cast<memref::StoreOp>(op);
+  SmallVector<Value> operands;
+  AffineMap map = mapOf(load ? load.getIndices() : store.getIndices(), operands);
+  if (!map)
+    return refuse(op, "is at a place that is no sum of loops");
+  b.setInsertionPoint(op);
+  if (load)
+    load.replaceAllUsesWith(
+        affine::AffineLoadOp::create(b, op->getLoc(), load.getMemRef(), map, operands)
+            .getResult());
+  else
+    affine::AffineStoreOp::create(b, op->getLoc(), store.getValueToStore(),
+                                  store.getMemRef(), map, operands);
+  op->erase();
+  return std::nullopt;
+}
+
 /// scf.for, memref.load and memref.store as those of affine; all loops from 0 by 1.
 std::optional<NestRefusal> NestRaiser::toAffine() {
   SmallVector<scf::ForOp> loops;
   nest->walk<WalkOrder::PreOrder>([&](scf::ForOp loop) { loops.push_back(loop); });
-  auto mapOf = [&](ValueRange values, SmallVectorImpl<Value> &operands) {
-    SmallVector<AffineExpr> exprs;
-    for (Value value : values) {
-      std::optional<AffineExpr> expr = exprOf(value, operands);
-      if (!expr)
-        return AffineMap();
-      exprs.push_back(*expr);
-    }
-    return AffineMap::get(operands.size(), 0, exprs, b.getContext());
-  };
   for (scf::ForOp loop : loops)
     if (std::optional<NestRefusal> refusal = countInIndices(loop))
       return refusal;
-  for (scf::ForOp loop : loops) {
-    SmallVector<Value> lowerOperands, upperOperands;
-    AffineMap lower = mapOf(loop.getLowerBound(), lowerOperands),
-              upper = mapOf(loop.getUpperBound(), upperOperands);
-    std::optional<int64_t> step = getConstantIntValue(loop.getStep());
-    if (!lower || !upper || !step || *step < 1)
-      return refuse(loop, "has bounds that are no sums of loops and sizes, or a step that is "
-                          "no constant");
-    b.setInsertionPoint(loop);
-    auto made = affine::AffineForOp::create(b, loop.getLoc(), lowerOperands, lower,
-                                            upperOperands, upper, *step, loop.getInitArgs());
-    Block *body = made.getBody();
-    for (auto [from, to] :
-         llvm::zip_equal(loop.getBody()->getArguments(), body->getArguments()))
-      from.replaceAllUsesWith(to);
-    if (!body->empty())
-      body->getTerminator()->erase();
-    Operation *yield = loop.getBody()->getTerminator();
-    body->getOperations().splice(body->end(), loop.getBody()->getOperations());
-    b.setInsertionPoint(yield);
-    affine::AffineYieldOp::create(b, yield->getLoc(), yield->getOperands());
-    yield->erase();
-    loop.replaceAllUsesWith(made.getResults());
-    if (loop == nest)
-      nest = made;
-    loop.erase();
-  }
+  for (scf::ForOp loop : loops)
+    if (std::optional<NestRefusal> refusal = loopToAffine(loop))
+      return refusal;
   splitConditions();
   SmallVector<Operation *> accesses;
   nest->walk([&](Operation *op) {
     if (isa<memref::LoadOp, memref::StoreOp>(op))
       accesses.push_back(op);
   });
-  for (Operation *op : accesses) {
-    auto load = dyn_cast<memref::LoadOp>(op);
-    auto store = dyn_cast<memref::StoreOp>(op);
-    SmallVector<Value> operands;
-    AffineMap map = mapOf(load ? load.getIndices() : store.getIndices(), operands);
-    if (!map)
-      return refuse(op, "is at a place that is no sum of loops");
-    b.setInsertionPoint(op);
-    if (load)
-      load.replaceAllUsesWith(
-          affine::AffineLoadOp::create(b, op->getLoc(), load.getMemRef(), map, operands)
-              .getResult());
-    else
-      affine::AffineStoreOp::create(b, op->getLoc(), store.getValueToStore(),
-                                    store.getMemRef(), map, operands);
-    op->erase();
-  }
+  for (Operation *op : accesses)
+    if (std::optional<NestRefusal> refusal = accessToAffine(op))
+      return refusal;
   if (std::optional<NestRefusal> refusal = selectValues())
     return refusal;
   // Loops of one iteration stay: one of them may be the nest. So do those that begin where

@@ -41,6 +41,67 @@ OpFoldResult NestRaiser::offsetOf(Value memref, int64_t dim, AffineMap offset,
       {begin});
 }
 
+namespace {
+/// Where an access is along a dim: a sum of multiples of loops, by their numbers, and what no
+/// loop changes.
+struct PlaceAlongDim {
+  AffineExpr offset;
+  SmallVector<std::pair<unsigned, int64_t>> terms;
+};
+} // namespace
+
+static OrRefusal<PlaceAlongDim> placeOf(AffineExpr expr, const affine::AffineValueMap &places,
+                                        ArrayRef<affine::AffineForOp> loops) {
+  AffineMap map = places.getAffineMap();
+  SmallVector<int64_t> flat;
+  if (failed(getFlattenedAffineExpr(expr, map.getNumDims(), map.getNumSymbols(), &flat)) ||
+      flat.size() != map.getNumInputs() + 1)
+    return Refusal(Refused::Layout, kNoSumOfLoops);
+  MLIRContext *context = expr.getContext();
+  PlaceAlongDim place{getAffineConstantExpr(flat.back(), context), {}};
+  for (unsigned input = 0; input < map.getNumInputs(); ++input) {
+    Value operand = places.getOperand(input);
+    auto loop = llvm::find_if(
+        loops, [&](affine::AffineForOp loop) { return loop.getInductionVar() == operand; });
+    if (loop == loops.end())
+      place.offset = place.offset + getAffineSymbolExpr(input, context) * flat[input];
+    else if (flat[input] < 0)
+      return Refusal(Refused::Layout, kGoesBackwards);
+    else if (flat[input])
+      place.terms.push_back({unsigned(loop - loops.begin()), flat[input]});
+  }
+  return place;
+}
+
+/// Whether `size` is that of the memref's dim.
+static bool isSizeOf(OpFoldResult size, Value memref, int64_t dim) {
+  auto type = cast<MemRefType>(memref.getType());
+  if (std::optional<int64_t> constant = getConstantIntValue(size))
+    return *constant == type.getDimSize(dim);
+  if (!type.isDynamicDim(dim))
+    return false;
+  auto value = dyn_cast<Value>(size);
+  if (auto alloc = memref.getDefiningOp<memref::AllocOp>())
+    return alloc.getDynamicSizes()[type.getDynamicDimIndex(dim)] == value;
+  auto of = value.getDefiningOp<memref::DimOp>();
+  return of && of.getSource() == memref && of.getConstantIndex() == std::optional<int64_t>(dim);
+}
+
+/// Up to the last element that several loops, each with its stride, reach together; none where
+/// a loop has no iteration.
+OpFoldResult NestRaiser::reachOf(ArrayRef<std::pair<unsigned, int64_t>> terms, Location loc) {
+  AffineExpr last = b.getAffineConstantExpr(1);
+  SmallVector<OpFoldResult> counts;
+  for (auto [loop, stride] : terms) {
+    last = last + (b.getAffineSymbolExpr(counts.size()) - 1) * stride;
+    counts.push_back(trips[loop]);
+  }
+  return affine::makeComposedFoldedAffineMax(
+      b, loc,
+      AffineMap::get(0, counts.size(), {last, b.getAffineConstantExpr(0)}, b.getContext()),
+      counts);
+}
+
 OrRefusal<AccessView> NestRaiser::viewOf(Operation *access, Statement &statement, bool isStore) {
   Location loc = access->getLoc();
   affine::MemRefAccess at(access);
@@ -55,25 +116,11 @@ OrRefusal<AccessView> NestRaiser::viewOf(Operation *access, Statement &statement
   llvm::SmallDenseSet<unsigned> used;
   bool whole = true;
   for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
-    SmallVector<int64_t> flat;
-    if (failed(getFlattenedAffineExpr(expr, map.getNumDims(), map.getNumSymbols(), &flat)) ||
-        flat.size() != map.getNumInputs() + 1)
-      return Refusal(Refused::Layout, kNoSumOfLoops);
-    AffineExpr offset = b.getAffineConstantExpr(flat.back()), place;
-    SmallVector<std::pair<unsigned, int64_t>> terms;
-    for (unsigned input = 0; input < map.getNumInputs(); ++input) {
-      Value operand = places.getOperand(input);
-      auto loop = llvm::find_if(statement.loops, [&](affine::AffineForOp loop) {
-        return loop.getInductionVar() == operand;
-      });
-      if (loop == statement.loops.end())
-        offset = offset + b.getAffineSymbolExpr(input) * flat[input];
-      else if (flat[input] < 0)
-        return Refusal(Refused::Layout, kGoesBackwards);
-      else if (flat[input])
-        terms.push_back({unsigned(loop - statement.loops.begin()), flat[input]});
-    }
-    AffineMap begin = AffineMap::get(0, map.getNumInputs(), offset);
+    OrRefusal<PlaceAlongDim> place = placeOf(expr, places, statement.loops);
+    if (!place)
+      return place.why();
+    ArrayRef<std::pair<unsigned, int64_t>> terms = place->terms;
+    AffineMap begin = AffineMap::get(0, map.getNumInputs(), place->offset);
     SmallVector<OpFoldResult> inputs = getAsOpFoldResult(places.getOperands());
     if (terms.empty()) {
       sizes.push_back(b.getIndexAttr(1));
@@ -91,37 +138,15 @@ OrRefusal<AccessView> NestRaiser::viewOf(Operation *access, Statement &statement
       sizes.push_back(trips[loop]);
       results.push_back(b.getAffineDimExpr(loop));
     } else {
-      // The last element that the window reaches, and none where a loop has no iteration.
-      AffineExpr last = b.getAffineConstantExpr(1);
-      SmallVector<OpFoldResult> counts;
-      place = b.getAffineConstantExpr(0);
-      for (auto [loop, stride] : terms) {
-        place = place + b.getAffineDimExpr(loop) * stride;
-        last = last + (b.getAffineSymbolExpr(counts.size()) - 1) * stride;
-        counts.push_back(trips[loop]);
-      }
-      sizes.push_back(affine::makeComposedFoldedAffineMax(
-          b, loc,
-          AffineMap::get(0, counts.size(), {last, b.getAffineConstantExpr(0)},
-                         b.getContext()),
-          counts));
-      results.push_back(place);
+      AffineExpr within = b.getAffineConstantExpr(0);
+      for (auto [loop, stride] : terms)
+        within = within + b.getAffineDimExpr(loop) * stride;
+      sizes.push_back(reachOf(terms, loc));
+      results.push_back(within);
     }
     offsets.push_back(offsetOf(at.memref, dim, begin, inputs, sizes.back()));
-    auto isDim = [&, dim = int64_t(dim)](OpFoldResult size) {
-      if (std::optional<int64_t> constant = getConstantIntValue(size))
-        return *constant == type.getDimSize(dim);
-      if (!type.isDynamicDim(dim))
-        return false;
-      auto value = dyn_cast<Value>(size);
-      if (auto alloc = at.memref.getDefiningOp<memref::AllocOp>())
-        return alloc.getDynamicSizes()[type.getDynamicDimIndex(dim)] == value;
-      auto of = value.getDefiningOp<memref::DimOp>();
-      return of && of.getSource() == at.memref &&
-             of.getConstantIndex() == std::optional<int64_t>(dim);
-    };
     whole &= isZeroInteger(offsets.back()) && isOneInteger(strides[dim]) &&
-             isDim(sizes.back());
+             isSizeOf(sizes.back(), at.memref, dim);
   }
   AccessView view{at.memref, AffineMap::get(numLoops, 0, results, b.getContext())};
   if (whole)

@@ -56,6 +56,9 @@ private:
   }
   std::optional<NestRefusal> checkOps();
   std::optional<NestRefusal> countInIndices(mlir::scf::ForOp loop);
+  mlir::AffineMap mapOf(mlir::ValueRange values, llvm::SmallVectorImpl<mlir::Value> &operands);
+  std::optional<NestRefusal> loopToAffine(mlir::scf::ForOp loop);
+  std::optional<NestRefusal> accessToAffine(mlir::Operation *op);
   std::optional<NestRefusal> toAffine();
   std::optional<mlir::AffineExpr> exprOf(mlir::Value value,
                                          llvm::SmallVectorImpl<mlir::Value> &operands);
@@ -93,6 +96,8 @@ private:
   mlir::OpFoldResult offsetOf(mlir::Value memref, int64_t dim, mlir::AffineMap offset,
                               llvm::SmallVector<mlir::OpFoldResult> inputs,
                               mlir::OpFoldResult size);
+  mlir::OpFoldResult reachOf(llvm::ArrayRef<std::pair<unsigned, int64_t>> terms,
+                             mlir::Location loc);
   OrRefusal<AccessView> viewOf(mlir::Operation *access, Statement &statement, bool isStore);
   void addWindow(Statement &statement, llvm::SmallVectorImpl<mlir::Value> &inputs,
                  llvm::SmallVectorImpl<mlir::AffineMap> &maps);

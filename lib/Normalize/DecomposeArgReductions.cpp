@@ -194,11 +194,11 @@ static Value equals(Writer &w, Value x, Value best) {
 }
 
 /// -1 - position, which is less than any, of a NaN, else the position.
-static Value turnedWhereNan(Writer &w, Value x, Value position) {
+static Value invertedWhereNan(Writer &w, Value x, Value position) {
   Value nan = isNan(w, x);
   Value ones = w.constant(w.b.getIntegerAttr(position.getType(), -1));
-  Value turned = arith::XOrIOp::create(w.b, w.loc, position, ones);
-  return arith::SelectOp::create(w.b, w.loc, nan, turned, position);
+  Value inverted = arith::XOrIOp::create(w.b, w.loc, position, ones);
+  return arith::SelectOp::create(w.b, w.loc, nan, inverted, position);
 }
 
 /// The index of a result: of the `place` of what is equal to its `best`, and of what the
@@ -208,7 +208,7 @@ static Value chooseIndex(Writer &w, Value best, Value init, Value place, Value i
   OpBuilder &b = w.b;
   const ArgReduction &match = w.match;
   if (match.lastNanFirst())
-    place = turnedWhereNan(w, best, place);
+    place = invertedWhereNan(w, best, place);
   if (!match.lastWins) {
     Value otherwise = indexInit;
     if (match.tiesByPlace)
@@ -222,6 +222,22 @@ static Value chooseIndex(Writer &w, Value best, Value init, Value place, Value i
     place = arith::SelectOp::create(b, w.loc, isBetter(w, best, init), place, later);
   }
   return arith::SelectOp::create(b, w.loc, found, place, indexInit);
+}
+
+static Value isInFront(Writer &w, Value position, Value end) {
+  return arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::slt, position, end);
+}
+
+/// The best of what is in front of `end`.
+static Value bestInFront(Writer &w, Value end, Value init) {
+  auto type = cast<FloatType>(w.match.element.getType());
+  TypedAttr worst =
+      w.b.getFloatAttr(type, APFloat::getInf(type.getFloatSemantics(), w.match.isMax));
+  return w.reduce(end, {init}, [&](Value x, Value position, ValueRange end, ValueRange acc) {
+    Value seen = arith::SelectOp::create(w.b, w.loc, isInFront(w, position, end[0]), x,
+                                         w.constant(worst));
+    return SmallVector<Value>{better(w, seen, acc[0], /*nans=*/false)};
+  })[0];
 }
 
 void tilewright::decomposeArgReduction(RewriterBase &b, linalg::GenericOp op) {
@@ -264,23 +280,7 @@ void tilewright::decomposeArgReduction(RewriterBase &b, linalg::GenericOp op) {
                         return SmallVector<Value>{better(
                             w, x, acc[0], match->nansWin())};
                       });
-  Value best = values[0];
-  auto isInFront = [&](Value position, Value end) -> Value {
-    return arith::CmpIOp::create(b, w.loc, arith::CmpIPredicate::slt, position,
-                                 end);
-  };
-  if (ends) {
-    auto type = cast<FloatType>(match->element.getType());
-    TypedAttr worst = b.getFloatAttr(
-        type, APFloat::getInf(type.getFloatSemantics(), match->isMax));
-    best = w.reduce(
-        values[1], {valueInit},
-        [&](Value x, Value position, ValueRange end, ValueRange acc) {
-          Value seen = arith::SelectOp::create(
-              b, w.loc, isInFront(position, end[0]), x, w.constant(worst));
-          return SmallVector<Value>{better(w, seen, acc[0], /*nans=*/false)};
-        })[0];
-  }
+  Value best = ends ? bestInFront(w, values[1], valueInit) : values[0];
   SmallVector<Value> more{best};
   if (ends)
     more.push_back(values[1]);
@@ -290,10 +290,10 @@ void tilewright::decomposeArgReduction(RewriterBase &b, linalg::GenericOp op) {
                  Value found = equals(w, x, row[0]);
                  // Behind the best, and in front of all that are found before.
                  if (match->lastNanFirst())
-                   position = turnedWhereNan(w, x, position);
+                   position = invertedWhereNan(w, x, position);
                  if (ends)
                    found = arith::AndIOp::create(b, w.loc, found,
-                                                 isInFront(position, row[1]));
+                                                 isInFront(w, position, row[1]));
                  return SmallVector<Value>{first(found, position, acc[0])};
                })[0];
   Value index = w.compute({best, valueInit, place, indexInit}, indexInit,

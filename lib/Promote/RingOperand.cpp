@@ -14,6 +14,12 @@
 using namespace mlir;
 using namespace tilewright;
 
+/// Bytes of a row that lies beside others of a tile whose rows (m or n) are neighbours in
+/// memory: as wide as the widest swizzle that they fill.
+static int64_t swizzledBytes(int64_t rowBytes) {
+  return rowBytes % 128 == 0 ? 128 : rowBytes % 64 == 0 ? 64 : 32;
+}
+
 FailureOr<RingOperand> tilewright::ringOperandOf(MmaOp product, unsigned number) {
   return ringOperandOf(
       product, number,
@@ -30,11 +36,9 @@ FailureOr<RingOperand> tilewright::ringOperandOf(MmaOp product, unsigned number,
   MLIRContext *context = product.getContext();
   RingOperand operand;
   operand.read = read;
-  if (!operand.read || !isa<BlockArgument>(operand.read.getBase()) ||
-      operand.read.getMask() || operand.read.hasBroadcastDim())
-    return product.emitOpError() << "by a warpgroup takes tiles of the "
-                                    "kernel's arguments, as they are; "
-                                    "operand "
+  if (!read || !isa<BlockArgument>(read.getBase()) || read.getMask() || read.hasBroadcastDim())
+    return product.emitOpError() << "by a warpgroup takes tiles of the kernel's arguments, as "
+                                    "they are; operand "
                                  << number << " is none";
   auto memory = cast<MemRefType>(operand.read.getBase().getType());
   AffineMap loops = cast<AffineMapAttr>(product.getMaps()[number]).getValue();
@@ -85,9 +89,7 @@ FailureOr<RingOperand> tilewright::ringOperandOf(MmaOp product, unsigned number,
     operand.load = loadOf({d(0)}, {d(1)});
   } else {
     // Boxes as wide as the swizzle, one behind the other.
-    int64_t width = numRows * bytes % 128 == 0  ? 128 / bytes
-                    : numRows * bytes % 64 == 0 ? 64 / bytes
-                                                : 32 / bytes;
+    int64_t width = swizzledBytes(numRows * bytes) / bytes;
     SharedAttr space = swizzledRows(context, width * bytes, bytes);
     if (numRows == width) {
       alongSum = d(0), alongRows = d(1);
@@ -97,13 +99,12 @@ FailureOr<RingOperand> tilewright::ringOperandOf(MmaOp product, unsigned number,
       operand.load = loadOf({d(1)}, {d(0)});
     } else {
       alongSum = d(0), alongRows = d(1) * width + d(2);
-      operand.tile = MemRefType::get(
-          {numSums, numRows / width, width}, type.getElementType(),
-          StridedLayoutAttr::get(context, 0, {width, numSums * width, 1}),
-          space);
+      operand.tile = MemRefType::get({numSums, numRows / width, width}, type.getElementType(),
+                                    StridedLayoutAttr::get(context, 0,
+                                                           {width, numSums * width, 1}),
+                                    space);
       operand.map = AffineMap::get(
-          numLoops, 0, {sumLoop, rowLoop.floorDiv(width), rowLoop % width},
-          context);
+          numLoops, 0, {sumLoop, rowLoop.floorDiv(width), rowLoop % width}, context);
       operand.load = loadOf({d(1), d(2)}, {d(0)});
     }
   }

@@ -72,12 +72,10 @@ static LogicalResult widenAccess(Operation *op, Value buffer) {
   return op->emitOpError("cannot access a buffer of i1 on the CPU");
 }
 
-static LogicalResult flatten(func::FuncOp func) {
-  MLIRContext *context = func.getContext();
-  Block &entry = func.getBody().front();
-  OpBuilder builder = OpBuilder::atBlockBegin(&entry);
-  SmallVector<BlockArgument> buffers, scalars;
-  for (BlockArgument argument : entry.getArguments()) {
+/// Sorts the arguments into buffers and scalars.
+static LogicalResult sortArguments(func::FuncOp func, SmallVectorImpl<BlockArgument> &buffers,
+                                   SmallVectorImpl<BlockArgument> &scalars) {
+  for (BlockArgument argument : func.getArguments()) {
     auto type = dyn_cast<MemRefType>(argument.getType());
     if (!type) {
       scalars.push_back(argument);
@@ -93,74 +91,101 @@ static LogicalResult flatten(func::FuncOp func) {
                                    "memory";
     buffers.push_back(argument);
   }
+  return success();
+}
 
-  SmallVector<Type> types;
-  SmallVector<Attribute> meaning;
-  SmallVector<BlockArgument> added;
-  unsigned old = entry.getNumArguments();
-  for (BlockArgument buffer : buffers) {
-    auto type = cast<MemRefType>(buffer.getType());
-    Type element = type.getElementType();
-    if (element.isInteger(1))
-      type = MemRefType::Builder(type).setElementType(builder.getI8Type());
-    added.push_back(entry.addArgument(type, buffer.getLoc()));
+namespace {
+/// The arguments that a kernel gets, behind its own until nothing uses those.
+struct NewArguments {
+  explicit NewArguments(Block &entry) : entry(entry), builder(entry.getParentOp()) {}
+
+  Value add(Type type, Location loc) {
+    types.push_back(type);
+    return entry.addArgument(type, loc);
   }
-  for (auto [number, buffer] : llvm::enumerate(buffers)) {
+  Value addScalar(Attribute what, Type type, Location loc) {
+    meaning.push_back(what);
+    return add(type, loc);
+  }
+  /// The sizes, strides and offset of a buffer that are not known; the sizes are returned.
+  SmallVector<Value> addLayout(unsigned number, BlockArgument buffer) {
+    MLIRContext *context = builder.getContext();
+    Type index = builder.getIndexType();
     auto type = cast<MemRefType>(buffer.getType());
     SmallVector<Value> sizes(type.getRank());
-    for (int64_t d = 0; d < type.getRank(); ++d) {
-      if (!type.isDynamicDim(d))
-        continue;
-      added.push_back(
-          entry.addArgument(builder.getIndexType(), buffer.getLoc()));
-      sizes[d] = added.back();
-      meaning.push_back(DimAttr::get(context, number, d));
-    }
-    if (!type.getLayout().isIdentity()) {
-      SmallVector<int64_t> strides;
-      int64_t offset;
-      (void)type.getStridesAndOffset(strides, offset);
-      auto addScalar = [&, buffer = buffer](Attribute what) {
-        added.push_back(
-            entry.addArgument(builder.getIndexType(), buffer.getLoc()));
-        meaning.push_back(what);
-      };
-      for (auto [d, stride] : llvm::enumerate(strides))
-        if (ShapedType::isDynamic(stride))
-          addScalar(StrideAttr::get(context, number, d));
-      addScalar(OffsetAttr::get(context, number));
-    }
-    for (Operation *user : llvm::make_early_inc_range(buffer.getUsers())) {
-      if (auto dim = dyn_cast<memref::DimOp>(user)) {
-        std::optional<int64_t> d = dim.getConstantIndex();
-        if (!d || *d < 0 || *d >= type.getRank())
-          return dim.emitOpError("needs a constant dim in range");
-        OpBuilder b(dim);
-        Value size = sizes[*d];
-        if (!size)
-          size = arith::ConstantIndexOp::create(b, dim.getLoc(),
-                                                type.getDimSize(*d));
-        dim.replaceAllUsesWith(size);
-        dim.erase();
-        continue;
-      }
-      if (type.getElementType().isInteger(1) &&
-          failed(widenAccess(user, buffer)))
-        return failure();
-    }
-    buffer.replaceAllUsesWith(added[number]);
+    for (int64_t d = 0; d < type.getRank(); ++d)
+      if (type.isDynamicDim(d))
+        sizes[d] = addScalar(DimAttr::get(context, number, d), index, buffer.getLoc());
+    if (type.getLayout().isIdentity())
+      return sizes;
+    auto [strides, offset] = type.getStridesAndOffset();
+    for (auto [d, stride] : llvm::enumerate(strides))
+      if (ShapedType::isDynamic(stride))
+        addScalar(StrideAttr::get(context, number, d), index, buffer.getLoc());
+    addScalar(OffsetAttr::get(context, number), index, buffer.getLoc());
+    return sizes;
   }
-  for (auto [number, scalar] : llvm::enumerate(scalars)) {
-    added.push_back(entry.addArgument(scalar.getType(), scalar.getLoc()));
-    scalar.replaceAllUsesWith(added.back());
-    meaning.push_back(HostScalarAttr::get(context, number));
+
+  Block &entry;
+  Builder builder;
+  SmallVector<Type> types;
+  /// Of each scalar.
+  SmallVector<Attribute> meaning;
+};
+} // namespace
+
+/// Gives what uses a buffer its sizes, and bytes where it has elements of i1.
+static LogicalResult rewriteUsers(BlockArgument buffer, ArrayRef<Value> sizes) {
+  auto type = cast<MemRefType>(buffer.getType());
+  for (Operation *user : llvm::make_early_inc_range(buffer.getUsers())) {
+    if (auto dim = dyn_cast<memref::DimOp>(user)) {
+      std::optional<int64_t> d = dim.getConstantIndex();
+      if (!d || *d < 0 || *d >= type.getRank())
+        return dim.emitOpError("needs a constant dim in range");
+      OpBuilder b(dim);
+      Value size = sizes[*d];
+      if (!size)
+        size = arith::ConstantIndexOp::create(b, dim.getLoc(),
+                                              type.getDimSize(*d));
+      dim.replaceAllUsesWith(size);
+      dim.erase();
+      continue;
+    }
+    if (type.getElementType().isInteger(1) &&
+        failed(widenAccess(user, buffer)))
+      return failure();
   }
-  for (BlockArgument argument : added)
-    types.push_back(argument.getType());
+  return success();
+}
+
+static LogicalResult flatten(func::FuncOp func) {
+  SmallVector<BlockArgument> buffers, scalars;
+  if (failed(sortArguments(func, buffers, scalars)))
+    return failure();
+  Block &entry = func.getBody().front();
+  unsigned old = entry.getNumArguments();
+  NewArguments arguments(entry);
+  SmallVector<Value> bytes;
+  for (BlockArgument buffer : buffers) {
+    auto type = cast<MemRefType>(buffer.getType());
+    if (type.getElementType().isInteger(1))
+      type = MemRefType::Builder(type).setElementType(arguments.builder.getI8Type());
+    bytes.push_back(arguments.add(type, buffer.getLoc()));
+  }
+  for (auto [number, buffer] : llvm::enumerate(buffers)) {
+    SmallVector<Value> sizes = arguments.addLayout(number, buffer);
+    if (failed(rewriteUsers(buffer, sizes)))
+      return failure();
+    buffer.replaceAllUsesWith(bytes[number]);
+  }
+  for (auto [number, scalar] : llvm::enumerate(scalars))
+    scalar.replaceAllUsesWith(
+        arguments.addScalar(HostScalarAttr::get(func.getContext(), number),
+                            scalar.getType(), scalar.getLoc()));
   entry.eraseArguments(0, old);
-  func.setFunctionType(builder.getFunctionType(types, {}));
+  func.setFunctionType(arguments.builder.getFunctionType(arguments.types, {}));
   func.removeArgAttrsAttr();
-  func->setAttr(kScalarsAttr, builder.getArrayAttr(meaning));
+  func->setAttr(kScalarsAttr, arguments.builder.getArrayAttr(arguments.meaning));
   return success();
 }
 

@@ -91,6 +91,21 @@ static Value fromParameter(OpBuilder &builder, Location loc, Value parameter,
   return narrow;
 }
 
+/// How many blocks of the kernel ptxas is told to make room for on a multiprocessor.
+static std::optional<int32_t> residentBlocks(func::FuncOp op) {
+  // ptxas would rather spill than have fewer blocks side by side, which pays
+  // where latency is hidden by blocks, not where it is by matrix instructions.
+  bool pools = false;
+  op.walk([&](SetRegistersOp) { pools = true; });
+  auto config = op->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
+  // Without it ptxas ignores how roles share registers.
+  if (pools || (config && config.getMma()))
+    return 1;
+  if (auto resident = op->getAttrOfType<IntegerAttr>(kResidentBlocksAttr))
+    return int32_t(resident.getInt());
+  return std::nullopt;
+}
+
 namespace {
 struct KernelLowering : ConvertOpToLLVMPattern<func::FuncOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
@@ -101,8 +116,8 @@ struct KernelLowering : ConvertOpToLLVMPattern<func::FuncOp> {
     if (!isKernel(op) || op.isExternal() || op.getNumResults())
       return op.emitOpError("must be a kernel with a body and no results");
     auto access = op->getAttrOfType<ArrayAttr>(kAccessAttr);
-    auto config = op->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
-    bool exchanges = traitsOf(config).exchangesInMemory;
+    bool exchanges =
+        traitsOf(op->getAttrOfType<LoweringConfigAttr>(kConfigAttr)).exchangesInMemory;
 
     SmallVector<Type> types;
     SmallVector<Attribute> attrs;
@@ -144,17 +159,9 @@ struct KernelLowering : ConvertOpToLLVMPattern<func::FuncOp> {
                     rewriter.getDenseI32ArrayAttr(
                         {int32_t(launch.getThreads()), 1, 1}));
     }
-    // ptxas would rather spill than have fewer blocks side by side, which pays
-    // where latency is hidden by blocks, not where it is by matrix instructions.
-    bool pools = false;
-    op.walk([&](SetRegistersOp) { pools = true; });
-    // Without it ptxas ignores how roles share registers.
-    if (pools || (config && config.getMma()))
+    if (std::optional<int32_t> blocks = residentBlocks(op))
       func->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
-                    rewriter.getI32IntegerAttr(1));
-    else if (auto resident = op->getAttrOfType<IntegerAttr>(kResidentBlocksAttr))
-      func->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
-                    rewriter.getI32IntegerAttr(int32_t(resident.getInt())));
+                    rewriter.getI32IntegerAttr(*blocks));
     for (StringRef name : {StringRef(kDynamicSharedAttr), StringRef(kLoadedTilesAttr)})
       if (Attribute attr = op->getAttr(name))
         func->setAttr(name, attr);

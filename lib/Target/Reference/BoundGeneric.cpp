@@ -102,10 +102,9 @@ Value Bounder::boundFloat8Sum(Operation *addition, Value terms) {
   return rules.mul(terms, rules.constant(std::ldexp(1.0, 1 - int(float8Sums[0]))));
 }
 
-LogicalResult Bounder::visitGeneric(linalg::GenericOp op) {
+/// What each term of a sum in the body allows: (K + 8) u, known in front of the loops.
+void Bounder::boundTerms(linalg::GenericOp op) {
   Location loc = op.getLoc();
-  builder.setInsertionPoint(op);
-  // What each term of a sum allows: (K + 8) u, known in front of the loops.
   Value terms;
   perTerm.clear();
   for (Operation &inner : *op.getBody()) {
@@ -134,6 +133,25 @@ LogicalResult Bounder::visitGeneric(linalg::GenericOp op) {
       each = rules.add(each, few);
     perTerm[&inner] = each;
   }
+}
+
+/// The value that a sum starts from is one of its terms: adds `each` of it to its bound.
+void Bounder::boundInit(Location loc, Value init, Value companion, Value each) {
+  int64_t rank = cast<MemRefType>(companion.getType()).getRank();
+  SmallVector<AffineMap> identity(2, builder.getMultiDimIdentityMap(rank));
+  SmallVector<utils::IteratorType> loops(rank, utils::IteratorType::parallel);
+  linalg::GenericOp::create(
+      builder, loc, init, companion, identity, loops,
+      [&](OpBuilder &b, Location l, ValueRange args) {
+        ErrorRules inner(b);
+        linalg::YieldOp::create(b, l, inner.getSumBound(args[1], Value(), args[0], each));
+      });
+}
+
+LogicalResult Bounder::visitGeneric(linalg::GenericOp op) {
+  Location loc = op.getLoc();
+  builder.setInsertionPoint(op);
+  boundTerms(op);
 
   SmallVector<Value> inputs(op.getInputs()), outputs(op.getOutputs());
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
@@ -152,23 +170,9 @@ LogicalResult Bounder::visitGeneric(linalg::GenericOp op) {
     Value companion = companions.lookup(outputs[i]);
     if (!companion)
       continue;
-    // The value that a sum starts from is one of its terms.
-    Operation *last =
-        op.getBody()->getTerminator()->getOperand(i).getDefiningOp();
-    if (Value each = last ? perTerm.lookup(last) : Value()) {
-      SmallVector<AffineMap> identity(
-          2, builder.getMultiDimIdentityMap(
-                 cast<MemRefType>(companion.getType()).getRank()));
-      SmallVector<utils::IteratorType> loops(identity[0].getNumDims(),
-                                             utils::IteratorType::parallel);
-      linalg::GenericOp::create(
-          builder, loc, op.getOutputs()[i], companion, identity, loops,
-          [&](OpBuilder &b, Location l, ValueRange args) {
-            ErrorRules inner(b);
-            linalg::YieldOp::create(
-                b, l, inner.getSumBound(args[1], Value(), args[0], each));
-          });
-    }
+    Operation *last = op.getBody()->getTerminator()->getOperand(i).getDefiningOp();
+    if (Value each = last ? perTerm.lookup(last) : Value())
+      boundInit(loc, op.getOutputs()[i], companion, each);
     outputs.push_back(companion);
     outputMaps.push_back(outputMaps[i]);
     bounded.push_back(i);

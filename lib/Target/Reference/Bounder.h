@@ -52,6 +52,8 @@ private:
   void visitCopy(mlir::memref::CopyOp copy);
   void visitScalar(mlir::Operation *op);
   mlir::LogicalResult visitGeneric(mlir::linalg::GenericOp op);
+  void boundTerms(mlir::linalg::GenericOp op);
+  void boundInit(mlir::Location loc, mlir::Value init, mlir::Value companion, mlir::Value each);
   void visitBody(mlir::Block &body);
   mlir::LogicalResult visitIf(mlir::scf::IfOp op);
   mlir::Value boundFloat8Sum(mlir::Operation *addition, mlir::Value terms);

@@ -118,16 +118,74 @@ static std::optional<std::string> instructionOf(MLIRContext *context,
   return name;
 }
 
+static constexpr StringLiteral kSyntax =
+    "vulkan[:1.1|1.2|1.3][+subgroup=N][+shared_memory=BYTES]"
+    "[+max_threads=N][+f16=0][+f64=0][+i8=0][+i16=0][+i64=0]"
+    "[+float_controls=0][+coopmat[=MxNxK:OPERAND:ACCUMULATOR]...]";
+
+/// Reads the version, the types and whether there are float controls.
+static llvm::Error parseSwitches(const TargetSpec &spec, VulkanTarget &vulkan) {
+  if (!spec.version.empty()) {
+    vulkan.version = spec.version;
+    if (!llvm::is_contained({"1.1", "1.2", "1.3"}, spec.version))
+      return makeTargetError("target '" + spec.str() + "': no version '" + spec.version +
+                             "'; accepted is " + kSyntax);
+  }
+  auto isOff = [&](StringRef key) -> llvm::Expected<bool> {
+    auto value = getNumberFeature(spec, key, 0, 1, /*powerOf2=*/false);
+    if (!value) {
+      if (spec.getFeature(key) != StringRef())
+        return value.takeError();
+      llvm::consumeError(value.takeError()); // "+f16" switches on
+      return false;
+    }
+    return *value && **value == 0;
+  };
+  for (StringRef key : kSwitches) {
+    llvm::Expected<bool> off = isOff(key);
+    if (!off)
+      return off.takeError();
+    if (*off)
+      vulkan.without.push_back(key);
+  }
+  llvm::Expected<bool> noControls = isOff("float_controls");
+  if (!noControls)
+    return noControls.takeError();
+  vulkan.floatControls = !*noControls;
+  return llvm::Error::success();
+}
+
+/// Reads the shapes of cooperative matrices.
+static llvm::Error parseInstructions(MLIRContext *context, const TargetSpec &spec,
+                                     VulkanTarget &vulkan) {
+  for (StringRef shape : spec.getValues("coopmat")) {
+    if (vulkan.version != "1.3")
+      return makeTargetError("target '" + spec.str() +
+                             "': cooperative matrices need vulkan:1.3");
+    SmallVector<StringRef> shapes{shape};
+    if (shape.empty())
+      shapes = {"16x16x16:f16:f32", "16x16x16:f16:f16"};
+    for (StringRef text : shapes) {
+      std::optional<std::string> name = instructionOf(context, text);
+      if (!name)
+        return makeTargetError(
+            "target '" + spec.str() + "': '" + text +
+            "' is no shape of cooperative matrices; the form is "
+            "MxNxK:OPERAND:ACCUMULATOR with powers of two from 8 to 64 and "
+            "f16:f32, f16:f16, bf16:f32, s8:s32, u8:u32 or u8:s32");
+      if (!llvm::is_contained(vulkan.instructions, *name))
+        vulkan.instructions.push_back(*name);
+    }
+  }
+  return llvm::Error::success();
+}
+
 namespace {
 class SPIRVBackend final : public TargetBackend {
 public:
   StringRef getName() const override { return "spirv"; }
   StringRef getTargetName() const override { return "vulkan"; }
-  StringRef getSyntax() const override {
-    return "vulkan[:1.1|1.2|1.3][+subgroup=N][+shared_memory=BYTES]"
-           "[+max_threads=N][+f16=0][+f64=0][+i8=0][+i16=0][+i64=0]"
-           "[+float_controls=0][+coopmat[=MxNxK:OPERAND:ACCUMULATOR]...]";
-  }
+  StringRef getSyntax() const override { return kSyntax; }
   KernelForm getKernelForm() const override { return KernelForm::Thread; }
 
   void registerDialects(DialectRegistry &registry) const override {
@@ -143,53 +201,10 @@ public:
       return std::move(error);
 
     VulkanTarget vulkan;
-    if (!spec.version.empty()) {
-      vulkan.version = spec.version;
-      if (!llvm::is_contained({"1.1", "1.2", "1.3"}, spec.version))
-        return makeTargetError("target '" + spec.str() + "': no version '" +
-                               spec.version + "'; accepted is " + getSyntax());
-    }
-    auto isOff = [&](StringRef key) -> llvm::Expected<bool> {
-      auto value = getNumberFeature(spec, key, 0, 1, /*powerOf2=*/false);
-      if (!value) {
-        if (spec.getFeature(key) != StringRef())
-          return value.takeError();
-        llvm::consumeError(value.takeError()); // "+f16" switches on
-        return false;
-      }
-      return *value && **value == 0;
-    };
-    for (StringRef key : kSwitches) {
-      llvm::Expected<bool> off = isOff(key);
-      if (!off)
-        return off.takeError();
-      if (*off)
-        vulkan.without.push_back(key);
-    }
-    llvm::Expected<bool> noControls = isOff("float_controls");
-    if (!noControls)
-      return noControls.takeError();
-    vulkan.floatControls = !*noControls;
-
-    for (StringRef shape : spec.getValues("coopmat")) {
-      if (vulkan.version != "1.3")
-        return makeTargetError("target '" + spec.str() +
-                               "': cooperative matrices need vulkan:1.3");
-      SmallVector<StringRef> shapes{shape};
-      if (shape.empty())
-        shapes = {"16x16x16:f16:f32", "16x16x16:f16:f16"};
-      for (StringRef text : shapes) {
-        std::optional<std::string> name = instructionOf(context, text);
-        if (!name)
-          return makeTargetError(
-              "target '" + spec.str() + "': '" + text +
-              "' is no shape of cooperative matrices; the form is "
-              "MxNxK:OPERAND:ACCUMULATOR with powers of two from 8 to 64 and "
-              "f16:f32, f16:f16, bf16:f32, s8:s32, u8:u32 or u8:s32");
-        if (!llvm::is_contained(vulkan.instructions, *name))
-          vulkan.instructions.push_back(*name);
-      }
-    }
+    if (llvm::Error error = parseSwitches(spec, vulkan))
+      return std::move(error);
+    if (llvm::Error error = parseInstructions(context, spec, vulkan))
+      return std::move(error);
 
     auto shared = getNumberFeature(spec, "shared_memory", 1024, 1 << 20, false);
     if (!shared)

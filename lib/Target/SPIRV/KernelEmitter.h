@@ -145,6 +145,8 @@ private:
   //-----------------------------------------------------===//
 
   Outcome emitVector(mlir::Operation *op);
+  /// The bits of `source` as parts of another type.
+  Parts bitcastParts(mlir::ArrayRef<mlir::Value> source, mlir::Type to);
 
   //===--- Fragments.cpp: cooperative matrices
   //-----------------------------===//

@@ -21,6 +21,25 @@ static std::optional<int64_t> staticPosition(ArrayRef<int64_t> position,
   return position[0];
 }
 
+Parts KernelEmitter::bitcastParts(ArrayRef<Value> source, Type to) {
+  Type from = source.front().getType();
+  unsigned fromBits = from.getIntOrFloatBitWidth();
+  unsigned toBits = to.getIntOrFloatBitWidth();
+  Parts result;
+  if (fromBits == toBits) {
+    for (Value value : source)
+      result.push_back(bitcast(value, to));
+  } else if (source.size() * fromBits % 32 == 0) {
+    result = fromWords(toWords(source), to);
+  } else if (toBits > fromBits) { // 2 x i8 -> i16
+    result.push_back(bitcast(construct(VectorType::get(2, from), source), to));
+  } else { // i16 -> 2 x i8
+    Value pair = bitcast(source.front(), VectorType::get(2, to));
+    result.append({extract(pair, 0), extract(pair, 1)});
+  }
+  return result;
+}
+
 Outcome KernelEmitter::emitVector(Operation *op) {
   if (!isa_and_present<vector::VectorDialect>(op->getDialect()))
     return Outcome::Unknown;
@@ -92,26 +111,11 @@ Outcome KernelEmitter::emitVector(Operation *op) {
     return Outcome::Done;
   }
   if (auto cast = dyn_cast<vector::BitCastOp>(op)) {
-    Type from = parts(cast.getSource()).front().getType();
+    Parts source = parts(cast.getSource());
     Type to = registerType(cast.getType().getElementType());
-    if (from.isInteger(1) || to.isInteger(1))
+    if (source.front().getType().isInteger(1) || to.isInteger(1))
       return refuse("i1 has no bits in registers");
-    Parts source = parts(cast.getSource()), result;
-    unsigned fromBits = from.getIntOrFloatBitWidth();
-    unsigned toBits = to.getIntOrFloatBitWidth();
-    if (fromBits == toBits) {
-      for (Value value : source)
-        result.push_back(bitcast(value, to));
-    } else if (source.size() * fromBits % 32 == 0) {
-      result = fromWords(toWords(source), to);
-    } else if (toBits > fromBits) { // 2 x i8 -> i16
-      result.push_back(
-          bitcast(construct(VectorType::get(2, from), source), to));
-    } else { // i16 -> 2 x i8
-      Value pair = bitcast(source.front(), VectorType::get(2, to));
-      result.append({this->extract(pair, 0), this->extract(pair, 1)});
-    }
-    setParts(cast.getResult(), result);
+    setParts(cast.getResult(), bitcastParts(source, to));
     return Outcome::Done;
   }
   return Outcome::Unknown;

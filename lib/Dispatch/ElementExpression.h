@@ -103,6 +103,11 @@ private:
   }
   const ElementExpression *find(mlir::Value tensor, mlir::ArrayRef<unsigned> at);
   bool throughReshape(mlir::Value &tensor, Coordinates &at);
+  std::pair<unsigned, unsigned> cut(unsigned atom, const Extent &outerExtent,
+                                    const Extent &innerExtent);
+  bool takeDynamic(const Extent &wanted, bool isOutermost, Coordinates &left,
+                   Coordinates &own);
+  bool takeStatic(int64_t need, Coordinates &left, Coordinates &own);
 
   struct Place {
     Extent extent;

@@ -201,6 +201,17 @@ static void endAt(affine::AffineForOp loop, AffineExpr end, ArrayRef<Value> oper
   loop.setUpperBound(all, map);
 }
 
+/// Constraint `number` of `choice`, by what its operands are computed from.
+static std::pair<AffineMap, SmallVector<Value>> constraintOf(affine::AffineIfOp choice,
+                                                             unsigned number) {
+  IntegerSet set = choice.getIntegerSet();
+  AffineMap map =
+      AffineMap::get(set.getNumDims(), set.getNumSymbols(), set.getConstraint(number));
+  SmallVector<Value> operands(choice.getOperands());
+  compose(map, operands);
+  return {map, operands};
+}
+
 /// Conditions on one loop become bounds of it; the others stay.
 void NestRaiser::narrowByConditions(Statement &statement, DoneSet &done) {
   auto narrowOne = [&] {
@@ -212,10 +223,7 @@ void NestRaiser::narrowByConditions(Statement &statement, DoneSet &done) {
       for (unsigned number = 0; number < set.getNumConstraints(); ++number) {
         if (done.contains({around, number}))
           continue;
-        AffineMap map = AffineMap::get(set.getNumDims(), set.getNumSymbols(),
-                                       set.getConstraint(number));
-        SmallVector<Value> operands(choice.getOperands());
-        compose(map, operands);
+        auto [map, operands] = constraintOf(choice, number);
         std::optional<Sum> sum = sumOf(map.getResult(0), operands);
         if (!sum || sum->terms.size() != 1)
           continue;
@@ -253,10 +261,7 @@ void NestRaiser::collectConditions(Statement &statement, const DoneSet &done) {
     for (unsigned number = 0; number < set.getNumConstraints(); ++number) {
       if (done.contains({around, number}))
         continue;
-      AffineMap map = AffineMap::get(set.getNumDims(), set.getNumSymbols(),
-                                     set.getConstraint(number));
-      SmallVector<Value> operands(choice.getOperands());
-      compose(map, operands);
+      auto [map, operands] = constraintOf(choice, number);
       conditions.push_back({map, operands, set.isEq(number)});
     }
   }

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What one block of a planned kernel does on a GPU, counted from the plan: the
-// instructions of its threads, what goes through shared memory, L2 and memory, and how
-// long a block alone waits. Numbers about machines are the chip's; the constants here
-// are about the code that later stages write.
+// instructions of its threads, what goes through shared memory, L2 and memory
+// (CountOperands.cpp), and how long a block alone waits. Numbers about machines are the
+// chip's; the constants here are about the code that later stages write.
 
 #include "Counter.h"
 #include "CostModel.h"
@@ -26,15 +26,6 @@ using namespace tilewright;
 
 /// Instructions of a thread before and after its steps.
 static constexpr double kAround = 60;
-/// How often L2 is asked for a tile that so many blocks ask for at the same time, by the number
-/// of blocks, measured on an H100: products of 8192 x 8192 x 1024 take the same time with tiles in
-/// clusters, of which L2 is asked once, and without, when it would have to give 8.4 TB/s; those of
-/// 2048 x 2048 x 2048 9.5, those of 128 rows that all blocks read 13.4. Weights that two blocks
-/// read take one to two tenths longer than those that one reads, or two in a cluster.
-static constexpr double kTogether = -0.25, kTwice = 0.2;
-/// Cycles for each 128 bytes of a box that lie outside of the tensor, measured on an H100: 64
-/// rows of which 8 to 40 are there, 128 of which 96 are.
-static constexpr double kOutside = 5;
 /// Where threads load and multiply by turns, memory waits for them, measured on an H100: two
 /// and four rows by 4096 x 4096 and 4096 x 14336.
 static constexpr double kByTurns = 1.25;
@@ -180,177 +171,6 @@ void Counter::countSpread() {
     wave[number] *= more;
     left = std::max(1.0, left / more);
   }
-}
-
-void Counter::countOperand(OpOperand &operand, double runs, double again,
-                           bool isWritten) {
-  runs *= again;
-  auto op = cast<linalg::LinalgOp>(operand.getOwner());
-  auto type = cast<RankedTensorType>(operand.get().getType());
-  AffineMap map = op.getMatchingIndexingMap(&operand);
-  double element = bytesPerElement(type) /
-                   (bytesOf(operand.get()) == operand.get() ? 1.0 : 2.0);
-  double tile = element, run = element, whole = element, distinct = 1, walked = 1;
-  double outside = 0;
-  bool isContiguous = true;
-  for (int64_t dim = int64_t(map.getNumResults()) - 1; dim >= 0; --dim) {
-    unsigned number = info.getClasses(op)[map.getDimPosition(dim)];
-    double extent = nominalExtent(info.classes[number]);
-    double step = plan.classes[number].step;
-    if (dim + 1 < int64_t(map.getNumResults()))
-      // … of the last tile, for which all wait.
-      outside = outside * step + tile / 128 * (step * std::ceil(extent / step) - extent);
-    tile *= step;
-    whole *= extent;
-    if (isContiguous)
-      run *= std::min(step, extent);
-    isContiguous &= step >= extent;
-    if (isSpread(number) || isSummedInCluster(number))
-      distinct *= wave[number];
-    if (!isSpread(number) && isWalked(number))
-      walked *= tilesOf(number);
-  }
-  // Of what a cluster has summed, a block has a slice.
-  if (plan.getSlices(info, op) > 1 || (isWritten && plan.clusterSum)) {
-    tile /= double(plan.clusterSum->parts);
-    distinct *= double(plan.clusterSum->parts);
-  }
-  bool isPromoted =
-      !isWritten && (op == chained ||
-                     ((op == info.getRoot() || info.isRootProduct(op)) &&
-                      llvm::is_contained(config.getPromote(),
-                                         int64_t(operand.getOperandNumber()))));
-  // A thread's access is no wider than a run, than the widest, or than its share.
-  double share = std::max(element, tile / double(plan.threads));
-  double access = std::max(
-      element, std::min({double(target.getFact("access_bytes", 16)), run,
-                         double(llvm::bit_floor(uint64_t(std::max(1.0, share))))}));
-  bool byEngine = strategy.hasRoles() &&
-                  ((isPromoted && config.getTmaCopy()) ||
-                   (isWritten && config.getTmaStore()) || llvm::is_contained(loaded, &operand));
-  double requests = tile * runs / (chip.warp * access);
-  double lines = chip.warp * access / std::min(run, 128.0);
-  if (!byEngine) {
-    work[Resource::Issue] += requests * 2 / chip.schedulers;
-    work[Resource::Shared] +=
-        requests * std::max({chip.lsuCycles, chip.warp * access / chip.bankBytes,
-                             lines / chip.linesPerClock});
-  } else {
-    work[Resource::Shared] += tile * runs / chip.bankBytes;
-    work[Resource::Port] += kOutside * outside * runs;
-  }
-  double sectors = std::max(1.0, 32 / run);
-  // An operand that all blocks of a cluster read comes once for all of them.
-  double blocks = 1;
-  linalg::LinalgOp inRing = chained ? chained : info.getRoot();
-  if (op == inRing && !isWritten && config.isWarpSpecialized())
-    for (auto [loop, along] : llvm::enumerate(config.getCluster()))
-      if (!map.isFunctionOfDim(loop))
-        blocks *= along;
-  // What several blocks ask for within a short time leaves L2 less often, and memory more often.
-  // Parts of a sum, the last loop, are of different tiles.
-  double all = info.split ? 1 / wave[info.getClasses(info.getRoot()).back()] : 1;
-  for (double along : wave)
-    all *= along;
-  double sharing = std::max(1.0, all / distinct / blocks);
-  if (config.isWarpSpecialized() && !isWritten)
-    whole *= 1 + kTwice * std::min(2.0, std::log2(sharing));
-  if (!byEngine || !isPromoted)
-    sharing = 1;
-  // What the second of two products reads from memory stays there for all of a block's tiles.
-  if (chained && op == info.getRoot() && !isWritten && config.getPersistent())
-    blocks *= std::max(1.0, waves);
-  requested += tile * runs * sectors / blocks;
-  work.l2Bytes += tile * runs * sectors / blocks * std::pow(sharing, kTogether);
-  footprint += whole;
-  asked.push_back({whole, distinct * tile * walked * sectors, again});
-}
-
-/// Neighbours share; what does not fit L2 comes once for each wave of blocks. Of what a wave
-/// comes back to, as much is still in L2 as L2 has room for of all that the wave reads and
-/// writes (an assumption: lines are replaced in no order).
-double Counter::memoryBytes() const {
-  double wave = 0, bytes = 0;
-  for (const Asked &operand : asked)
-    wave += operand.once;
-  double lost = wave > chip.l2Bytes ? 1 - chip.l2Bytes / wave : 0;
-  for (const Asked &operand : asked)
-    bytes += std::max(operand.whole,
-                      waves * operand.once * (1 + (operand.again - 1) * lost));
-  return footprint <= chip.l2Bytes ? footprint : bytes;
-}
-
-/// Rows that stay in shared memory are written there once, and read by all passes but the
-/// first, or by all where they are copied there.
-void Counter::countKept(OpOperand &operand, double runs, double passes) {
-  if (keptRowCopies(info, config, operand))
-    passes += 1;
-  auto op = cast<linalg::LinalgOp>(operand.getOwner());
-  double bytes = bytesPerElement(operand.get().getType()) * runs * passes;
-  for (AffineExpr dim : op.getMatchingIndexingMap(&operand).getResults())
-    bytes *= plan.classes[info.getClasses(op)[cast<AffineDimExpr>(dim).getPosition()]].step;
-  double access = chip.warp * double(target.getFact("access_bytes", 16));
-  work[Resource::Issue] += bytes / access * 2 / chip.schedulers;
-  work[Resource::Shared] += bytes / chip.bankBytes;
-}
-
-/// Cycles that the first pass over rows that are copied to shared memory waits for them;
-/// nothing where some come by way of registers.
-std::optional<double> Counter::keptWait(ArrayRef<OpOperand *> kept, double steps) const {
-  double ahead = 0;
-  for (OpOperand *row : kept) {
-    if (!keptRowCopies(info, config, *row))
-      return std::nullopt;
-    double bytes = bytesPerElement(row->get().getType());
-    auto op = cast<linalg::LinalgOp>(row->getOwner());
-    for (AffineExpr dim : op.getMatchingIndexingMap(row).getResults())
-      bytes *= plan.classes[info.getClasses(op)[cast<AffineDimExpr>(dim).getPosition()]].step;
-    double own = keptStepsAhead(int64_t(bytes), int64_t(steps));
-    ahead = ahead ? std::min(ahead, own) : own;
-  }
-  if (!ahead)
-    return std::nullopt;
-  return loadCycles() +
-         steps * std::max(chip.cyclesShared + chip.cyclesBarrier, loadCycles() / (ahead + 1));
-}
-
-void Counter::countOperands() {
-  llvm::SmallPtrSet<Value, 8> seen;
-  double again = countPasses(info, plan);
-  SmallVector<OpOperand *> kept = keptRows(info, config);
-  for (OpOperand *operand : kept)
-    countKept(*operand, runsOf(info.getRoot()), again);
-  auto isKept = [&](Value value) {
-    return llvm::any_of(kept, [&](OpOperand *operand) { return operand->get() == value; });
-  };
-  for (linalg::LinalgOp op : info.ops)
-    for (OpOperand *input : op.getDpsInputOperands())
-      if (isa<BlockArgument>(bytesOf(input->get())) &&
-          isa<RankedTensorType>(input->get().getType()) &&
-          seen.insert(input->get()).second)
-        countOperand(*input, runsOf(op), isProduct(op) || isKept(input->get()) ? 1 : again, false);
-  for (OpResult result : info.results) {
-    auto op = cast<linalg::LinalgOp>(result.getOwner());
-    OpOperand &init = *op.getDpsInitOperand(result.getResultNumber());
-    // Sums are written when all steps are done.
-    double runs = 1;
-    AffineMap map = op.getMatchingIndexingMap(&init);
-    for (unsigned i = 0, e = map.getNumResults(); i < e; ++i)
-      if (unsigned number = info.getClasses(op)[map.getDimPosition(i)]; isWalked(number))
-        runs *= tilesOf(number);
-    countOperand(init, runs, /*again=*/1, true);
-  }
-  work.memoryBytes = memoryBytes();
-  work[Resource::Port] += requested / chip.l2PortBytes;
-}
-
-double Counter::memoryShare() const {
-  return std::min(1.0,
-                  work.memoryBytes / std::max(1.0, requested * work.blocks));
-}
-
-double Counter::loadCycles() const {
-  return chip.cyclesL2 + memoryShare() * (chip.cyclesMemory - chip.cyclesL2);
 }
 
 void Counter::countBody(linalg::LinalgOp op) {

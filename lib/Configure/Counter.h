@@ -83,6 +83,10 @@ private:
   /// Operands that copy engines bring beside the sums.
   llvm::SmallVector<mlir::OpOperand *> loaded;
   void countSpread();
+  struct OperandTile;
+  OperandTile tileOf(mlir::OpOperand &operand, bool isWritten) const;
+  /// Accesses of threads, or copies `byEngine`, of a tile `runs` times.
+  void countAccesses(const OperandTile &operand, double runs, bool byEngine);
   /// `again`: how often a block comes back to what it has read.
   void countOperand(mlir::OpOperand &operand, double runs, double again, bool isWritten);
   void countOperands();

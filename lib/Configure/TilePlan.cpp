@@ -59,10 +59,8 @@ SmallVector<unsigned> tilewright::pairedLoops(const KernelInfo &info) {
   SmallVector<unsigned> paired;
   for (linalg::LinalgOp op : info.ops)
     for (OpOperand *input : op.getDpsInputOperands())
-      if (bytesOf(input->get()) != input->get()) {
-        AffineMap map = op.getMatchingIndexingMap(input);
-        paired.push_back(info.getClasses(op)[map.getDimPosition(map.getNumResults() - 1)]);
-      }
+      if (bytesOf(input->get()) != input->get())
+        paired.push_back(info.getClasses(*input).back());
   return paired;
 }
 

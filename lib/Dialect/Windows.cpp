@@ -75,7 +75,7 @@ LogicalResult Im2colOp::verify() {
   return success();
 }
 
-static Value skipCasts(Value value) {
+Value tilewright::lookThroughCasts(Value value) {
   while (auto cast = value.getDefiningOp<tensor::CastOp>())
     value = cast.getSource();
   return value;
@@ -88,7 +88,7 @@ static MemRefType memrefOf(Value tensor) {
 }
 
 bool tilewright::isWindow(Value value) {
-  value = skipCasts(value);
+  value = lookThroughCasts(value);
   if (isa_and_nonnull<tensor::ExtractSliceOp, tensor::PadOp, Im2colOp>(
           value.getDefiningOp()))
     return true;
@@ -191,7 +191,7 @@ static SmallVector<int64_t> stridesOf(Value value);
 /// Strides of a padded tensor: its source's. Of a window's dim of one element memory has no
 /// stride, and the runtime takes any, which shows once there are more of them.
 static SmallVector<int64_t> stridesOfPadded(tensor::PadOp pad) {
-  Value source = skipCasts(pad.getSource());
+  Value source = lookThroughCasts(pad.getSource());
   SmallVector<int64_t> strides = stridesOf(source);
   if (!source.getDefiningOp<tensor::ExtractSliceOp>() && !memrefOf(source))
     return strides;
@@ -205,7 +205,7 @@ static SmallVector<int64_t> stridesOfPadded(tensor::PadOp pad) {
 
 /// Strides of a tensor, dense or not.
 static SmallVector<int64_t> stridesOf(Value value) {
-  value = skipCasts(value);
+  value = lookThroughCasts(value);
   if (auto slice = value.getDefiningOp<tensor::ExtractSliceOp>()) {
     SmallVector<int64_t> from = stridesOf(slice.getSource()), strides;
     llvm::SmallBitVector dropped = slice.getDroppedDims();

@@ -5,6 +5,7 @@
 
 #include "BlockBuilder.h"
 #include "tilewright/Dialect/Clusters.h"
+#include "tilewright/Dialect/Windows.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -83,12 +84,6 @@ BlockBuilder::sequentialLoops(linalg::LinalgOp op, const Environment &env,
 //===----------------------------------------------------------------------===//
 // Ops
 //===----------------------------------------------------------------------===//
-
-static Value lookThroughCasts(Value value) {
-  while (auto cast = value.getDefiningOp<tensor::CastOp>())
-    value = cast.getSource();
-  return value;
-}
 
 static linalg::LinalgOp getProducer(Value value) {
   return lookThroughCasts(value).getDefiningOp<linalg::LinalgOp>();
@@ -178,10 +173,8 @@ FailureOr<Value> BlockBuilder::writeOperand(OpOperand &operand,
     source = updated->second;
   if (!isa<RankedTensorType>(source.getType()))
     return source;
-  AffineMap map = op.getMatchingIndexingMap(&operand);
   SmallVector<OpFoldResult> offsets, sizes;
-  for (unsigned i = 0, e = map.getNumResults(); i < e; ++i) {
-    unsigned number = info.getClasses(op)[map.getDimPosition(i)];
+  for (unsigned number : info.getClasses(operand)) {
     offsets.push_back(env.offsets[number]);
     sizes.push_back(env.sizes[number]);
   }
@@ -212,11 +205,9 @@ BlockBuilder::writeTile(linalg::LinalgOp op, const Environment &env,
     } else if (readsInit(op, operand)) {
       value = writeOperand(operand, env);
     } else {
-      AffineMap map = op.getMatchingIndexingMap(&operand);
       SmallVector<OpFoldResult> sizes;
-      for (unsigned i = 0, e = map.getNumResults(); i < e; ++i)
-        sizes.push_back(
-            env.sizes[info.getClasses(op)[map.getDimPosition(i)]]);
+      for (unsigned number : info.getClasses(operand))
+        sizes.push_back(env.sizes[number]);
       value = tensor::EmptyOp::create(b, op.getLoc(), sizes,
                                       getElementTypeOrSelf(operand.get()))
                   .getResult();
@@ -277,11 +268,9 @@ FailureOr<SmallVector<Value>> BlockBuilder::writeSlice(const Environment &env) {
   writesWholeTile = false;
   if (failed(sums))
     return failure();
-  AffineMap map = root.getMatchingIndexingMap(root.getDpsInitOperand(0));
   SmallVector<OpFoldResult> sizes;
   int64_t dim = 0;
-  for (unsigned i = 0, e = map.getNumResults(); i < e; ++i) {
-    unsigned number = info.getClasses(root)[map.getDimPosition(i)];
+  for (auto [i, number] : llvm::enumerate(info.getClasses(*root.getDpsInitOperand(0)))) {
     sizes.push_back(env.sizes[number]);
     dim = number == sliced ? i : dim;
   }
@@ -347,10 +336,10 @@ FailureOr<Value> BlockBuilder::writeResult(unsigned number,
         FailureOr<SmallVector<Value>> tile = writeOp(op, inside);
         if (failed(tile))
           return failure();
-        AffineMap map = op.getIndexingMapMatchingResult(result);
+        ArrayRef<unsigned> classes =
+            info.getClasses(*op.getDpsInitOperand(result.getResultNumber()));
         SmallVector<OpFoldResult> offsets, sizes;
-        for (unsigned i = 0, e = map.getNumResults(); i < e; ++i) {
-          unsigned position = info.getClasses(op)[map.getDimPosition(i)];
+        for (unsigned position : classes) {
           offsets.push_back(inside.offsets[position]);
           sizes.push_back(inside.sizes[position]);
         }
@@ -359,9 +348,7 @@ FailureOr<Value> BlockBuilder::writeResult(unsigned number,
             b, op.getLoc(), (*tile)[result.getResultNumber()], carried.front(),
             offsets, sizes, strides);
         if (std::optional<unsigned> shared = plan.getSharedClass();
-            shared && llvm::none_of(map.getResults(), [&](AffineExpr dim) {
-              return info.getClasses(op)[cast<AffineDimExpr>(dim).getPosition()] == *shared;
-            }))
+            shared && !llvm::is_contained(classes, *shared))
           inserted->setAttr(kOneBlockAttr, b.getUnitAttr());
         return SmallVector<Value>{inserted.getResult()};
       });

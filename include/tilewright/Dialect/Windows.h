@@ -18,6 +18,9 @@
 
 namespace tilewright {
 
+/// `value` as it was before casts between static and dynamic sizes.
+mlir::Value lookThroughCasts(mlir::Value value);
+
 /// Steps of all dims of a map in one of its results, or nothing where that is
 /// no sum of dims times positive constants.
 std::optional<llvm::SmallVector<int64_t>> getWindowSteps(mlir::AffineExpr expr,

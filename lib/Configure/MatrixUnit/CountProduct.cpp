@@ -29,12 +29,9 @@ static StringRef tensorKind(const MatrixInstruction &instruction) {
 /// Whether neighbours in memory of a tile of `operand` are more than 128 bytes
 /// and no multiple of that: its rows in shared memory, and what is copied at a
 /// time, are shorter then.
-static bool hasShortRows(const Counter &counter, linalg::LinalgOp op,
-                         OpOperand &operand) {
+static bool hasShortRows(const Counter &counter, OpOperand &operand) {
   constexpr double kRow = 128;
-  AffineMap map = op.getMatchingIndexingMap(&operand);
-  unsigned number =
-      counter.info.getClasses(op)[map.getDimPosition(map.getNumResults() - 1)];
+  unsigned number = counter.info.getClasses(operand).back();
   double bytes = double(counter.plan.classes[number].step *
                         bytesPerElement(operand.get().getType()));
   return bytes > kRow && std::fmod(bytes, kRow) != 0;
@@ -59,8 +56,8 @@ static double tensorCycles(const Counter &counter, linalg::LinalgOp op,
   constexpr double kShortRows = 1.02;
   double cycles = tile / each;
   cycles *= 1 + kBetween / (kCyclesOfColumn * double(instruction.n));
-  if (hasShortRows(counter, op, op->getOpOperand(product.a)) ||
-      hasShortRows(counter, op, op->getOpOperand(product.b)))
+  if (hasShortRows(counter, op->getOpOperand(product.a)) ||
+      hasShortRows(counter, op->getOpOperand(product.b)))
     cycles *= kShortRows;
   if (counter.config.getStages() <= 3)
     cycles *= kShortRing;

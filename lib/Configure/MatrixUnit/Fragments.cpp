@@ -106,13 +106,11 @@ static int64_t rowRegisters(const KernelInfo &info, const TilePlan &plan) {
 /// they may begin anywhere.
 static bool isClippedAlone(const KernelInfo &info, const TilePlan &plan, OpOperand &operand,
                            TargetAttr target) {
-  auto op = cast<linalg::LinalgOp>(operand.getOwner());
   auto argument = dyn_cast<BlockArgument>(operand.get());
-  AffineMap map = op.getMatchingIndexingMap(&operand);
   if (!argument || !getView(info.kernel, operandNumber(argument)) ||
       copyBytes(info, plan, operand, target))
     return false;
-  unsigned row = info.getClasses(op)[map.getDimPosition(map.getNumResults() - 1)];
+  unsigned row = info.getClasses(operand).back();
   int64_t extent = info.classes[row].extent;
   return !ShapedType::isDynamic(extent) && extent % plan.classes[row].inner;
 }
@@ -149,10 +147,8 @@ static bool isOpenWindow(const KernelInfo &info, const TilePlan &plan, OpOperand
       argument ? getView(info.kernel, operandNumber(argument)) : StridedLayoutAttr();
   if (!view)
     return false;
-  auto op = cast<linalg::LinalgOp>(operand.getOwner());
   return llvm::is_contained(view.getStrides(), ShapedType::kDynamic) ||
-         llvm::any_of(op.getMatchingIndexingMap(&operand).getResults(), [&](AffineExpr dim) {
-           unsigned number = info.getClasses(op)[cast<AffineDimExpr>(dim).getPosition()];
+         llvm::any_of(info.getClasses(operand), [&](unsigned number) {
            return plan.classes[number].inner > 1 &&
                   ShapedType::isDynamic(info.classes[number].extent);
          });

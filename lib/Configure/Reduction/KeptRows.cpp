@@ -27,18 +27,6 @@ using namespace tilewright;
 /// Warps of a block that keeps long rows, of which each thread reads once in a step.
 static constexpr int64_t kMovingWarps = 16;
 
-/// The classes of an operand's dims, in order; none of a scalar, or where it is read by
-/// windows.
-static SmallVector<unsigned> dimClasses(const KernelInfo &info, OpOperand &operand) {
-  auto op = cast<linalg::LinalgOp>(operand.getOwner());
-  AffineMap map = op.getMatchingIndexingMap(&operand);
-  SmallVector<unsigned> classes;
-  if (map.isProjectedPermutation())
-    for (AffineExpr dim : map.getResults())
-      classes.push_back(info.getClasses(op)[cast<AffineDimExpr>(dim).getPosition()]);
-  return classes;
-}
-
 /// Adds the arguments that `operand` is, or is computed from element by element, as they
 /// are read.
 static void addSources(OpOperand &operand, SmallVectorImpl<OpOperand *> &sources) {
@@ -58,10 +46,10 @@ static void addSources(OpOperand &operand, SmallVectorImpl<OpOperand *> &sources
 /// The arguments of which `operand` of the root has rows.
 static SmallVector<OpOperand *> rowsOf(const KernelInfo &info, OpOperand &operand) {
   SmallVector<OpOperand *> sources;
-  SmallVector<unsigned> classes = dimClasses(info, operand);
+  ArrayRef<unsigned> classes = info.getClasses(operand);
   addSources(operand, sources);
   llvm::erase_if(sources, [&](OpOperand *source) {
-    return classes.empty() || dimClasses(info, *source) != classes;
+    return classes.empty() || info.getClasses(*source) != classes;
   });
   return sources;
 }
@@ -95,7 +83,7 @@ static bool isWalked(const KernelInfo &info, LoweringConfigAttr config, unsigned
 
 int64_t tilewright::keptRowCopies(const KernelInfo &info, LoweringConfigAttr config,
                                   OpOperand &row) {
-  for (auto [dim, number] : llvm::enumerate(dimClasses(info, row)))
+  for (auto [dim, number] : llvm::enumerate(info.getClasses(row)))
     if (isWalked(info, config, number))
       return keptRowCopies(info.kernel, cast<BlockArgument>(row.get()), dim,
                            stepOf(info, config, number));
@@ -130,7 +118,7 @@ std::optional<DynamicRows> tilewright::findDynamicRows(const KernelInfo &info) {
   llvm::SmallPtrSet<Value, 4> seen;
   for (OpOperand *input : info.getRoot().getDpsInputOperands())
     for (OpOperand *source : rowsOf(info, *input)) {
-      SmallVector<unsigned> classes = dimClasses(info, *source);
+      ArrayRef<unsigned> classes = info.getClasses(*source);
       if (!llvm::is_contained(classes, rows->number) || !seen.insert(source->get()).second ||
           countReaders(info, source->get()) < 2)
         continue;
@@ -155,7 +143,8 @@ static Refusal whyNotKept(const KernelInfo &info, LoweringConfigAttr config, OpO
     return refuse(Refused::Types, ", whose elements are no whole bytes");
   if (getPadding(argument))
     return refuse(Refused::Layout, ", which is padded where it is read");
-  SmallVector<unsigned> classes = dimClasses(info, row), walked;
+  ArrayRef<unsigned> classes = info.getClasses(row);
+  SmallVector<unsigned> walked;
   for (unsigned number : classes)
     if (isWalked(info, config, number))
       walked.push_back(number);
@@ -177,7 +166,7 @@ static Refusal whyNotKept(const KernelInfo &info, LoweringConfigAttr config, OpO
     return refuse(Refused::Neighbours, ", which a body of its own reduces term by term");
   for (linalg::LinalgOp op : info.ops)
     for (OpOperand *input : op.getDpsInputOperands())
-      if (input->get() == argument && dimClasses(info, *input) != classes)
+      if (input->get() == argument && info.getClasses(*input) != classes)
         return refuse(Refused::Layout, ", which " + nameOp(op).str() + " reads in another order");
   if (countReaders(info, argument) < 2)
     return refuse(Refused::NotProfitable, ", which is read once");
@@ -225,7 +214,7 @@ int64_t tilewright::keptBytes(const KernelInfo &info, LoweringConfigAttr config)
   int64_t bytes = 0;
   for (OpOperand *operand : keptRows(info, config)) {
     int64_t own = bytesPerElement(operand->get().getType());
-    for (unsigned number : dimClasses(info, *operand))
+    for (unsigned number : info.getClasses(*operand))
       own *= isWalked(info, config, number)
                  ? info.classes[number].most
                  : int64_t(llvm::PowerOf2Ceil(stepOf(info, config, number)));

@@ -59,10 +59,9 @@ static std::pair<unsigned, unsigned> countRows(const KernelInfo &info) {
   for (linalg::LinalgOp op : info.ops) {
     ops += llvm::any_of(info.getClasses(op), isReduced);
     for (OpOperand *input : op.getDpsInputOperands())
-      for (AffineExpr result : op.getMatchingIndexingMap(input).getResults())
-        if (isa<BlockArgument>(input->get()) &&
-            isReduced(info.getClasses(op)[cast<AffineDimExpr>(result).getPosition()]))
-          arguments.insert(input->get());
+      if (isa<BlockArgument>(input->get()) &&
+          llvm::any_of(info.getClasses(*input), isReduced))
+        arguments.insert(input->get());
   }
   return {ops, arguments.size()};
 }

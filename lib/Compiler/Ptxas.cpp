@@ -11,6 +11,7 @@
 #include "Ptxas.h"
 
 #include "core/child_process.h"
+#include "tilewright/Support/Files.h"
 
 #include "mlir/IR/Threading.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -100,18 +101,6 @@ struct Item {
 };
 } // namespace
 
-static llvm::Error writeFile(StringRef path, StringRef bytes) {
-  std::error_code code;
-  llvm::raw_fd_ostream os(path, code);
-  if (!code) {
-    os << bytes;
-    os.close();
-    code = os.error();
-    os.clear_error();
-  }
-  return llvm::errorCodeToError(code);
-}
-
 static llvm::Error assemble(StringRef ptxas, const Item &item, bool debugInfo,
                             bool keepCode) {
   SmallString<128> directory;
@@ -123,7 +112,7 @@ static llvm::Error assemble(StringRef ptxas, const Item &item, bool debugInfo,
   auto path = [&](StringRef name) { return (directory + "/" + name).str(); };
   std::string input = path("kernel.ptx"), output = path("kernel.cubin"),
               log = path("log");
-  if (llvm::Error error = writeFile(input, item.kernel->code.bytes))
+  if (llvm::Error error = writeInPlace(input, item.kernel->code.bytes))
     return error;
   std::string arch = "-arch=" + item.chip;
   std::vector<std::string> command = {ptxas.str(), "-v", arch, input, "-o", output};

@@ -90,6 +90,18 @@ static std::error_code takeError(raw_fd_ostream &os) {
   return code;
 }
 
+Error tilewright::writeInPlace(StringRef path, StringRef bytes) {
+  std::error_code code;
+  raw_fd_ostream os(path, code);
+  if (code)
+    return cannotWrite(path, code);
+  os << bytes;
+  os.close();
+  if ((code = takeError(os)))
+    return cannotWrite(path, code);
+  return Error::success();
+}
+
 Error tilewright::writeFile(StringRef path, StringRef bytes) {
   if (path == "-") {
     outs() << bytes;
@@ -104,15 +116,7 @@ Error tilewright::writeFile(StringRef path, StringRef bytes) {
     // Renaming would replace the device, the pipe or the link.
     if (sys::fs::is_directory(status))
       return cannotWrite(path, std::make_error_code(std::errc::is_a_directory));
-    std::error_code code;
-    raw_fd_ostream os(path, code);
-    if (code)
-      return cannotWrite(path, code);
-    os << bytes;
-    os.close();
-    if ((code = takeError(os)))
-      return cannotWrite(path, code);
-    return Error::success();
+    return writeInPlace(path, bytes);
   }
   Expected<sys::fs::TempFile> file =
       sys::fs::TempFile::create(path + ".tmp-%%%%%%", 0666);

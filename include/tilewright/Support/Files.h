@@ -25,6 +25,10 @@ readProgram(llvm::StringRef path, uint64_t maxBytes = kMaxProgramBytes);
 /// written to.
 llvm::Error writeFile(llvm::StringRef path, llvm::StringRef bytes);
 
+/// Writes into the file that `path` opens, for files of a folder of one's own, which nobody
+/// else reads meanwhile.
+llvm::Error writeInPlace(llvm::StringRef path, llvm::StringRef bytes);
+
 } // namespace tilewright
 
 #endif

@@ -5,6 +5,7 @@
 // process. lld reads and writes files, and has global state: objects go through
 // a directory of their own that is removed at the end, and links take turns.
 
+#include "tilewright/Support/Files.h"
 #include "tilewright/Target/Host/Host.h"
 
 #include "lld/Common/Driver.h"
@@ -25,20 +26,6 @@ LLD_HAS_DRIVER(elf)
 
 using namespace mlir;
 using namespace tilewright;
-
-static LogicalResult writeFile(Location loc, StringRef path, StringRef bytes) {
-  std::error_code error;
-  llvm::raw_fd_ostream stream(path, error);
-  if (!error) {
-    stream << bytes;
-    stream.close();
-    error = stream.error();
-  }
-  if (!error)
-    return success();
-  stream.clear_error();
-  return emitError(loc) << "cannot write '" << path << "': " << error.message();
-}
 
 /// Names of the undefined dynamic symbols.
 static FailureOr<std::vector<std::string>> getImports(Location loc,
@@ -89,8 +76,8 @@ static FailureOr<std::string> runLinker(Location loc,
   };
   for (auto [number, object] : llvm::enumerate(objects)) {
     std::string file = path(Twine(number) + ".o");
-    if (failed(writeFile(loc, file, object)))
-      return failure();
+    if (llvm::Error error = writeInPlace(file, object))
+      return emitError(loc) << llvm::toString(std::move(error));
     arguments.push_back(file);
   }
   std::string output = path("linked");

@@ -1,4 +1,4 @@
-# MLIR, the precompiled header, and the functions with which every room of lib/
+# MLIR, the precompiled header, and the functions with which every folder of lib/
 # declares itself.
 
 find_program(LLVM_CONFIG NAMES llvm-config-22 REQUIRED)
@@ -47,7 +47,7 @@ function(tilewright_add_library name)
   add_dependencies(${name} TilewrightDialectIncGen ${ARG_DEPENDS})
 endfunction()
 
-# tilewright_know_tensor_maps(SOURCES...): sources of the calling room that ask what tensor maps
+# tilewright_know_tensor_maps(SOURCES...): sources of the calling folder that ask what tensor maps
 # can describe, which the compiler shares with the runtime (core/tensor_map_limits.h).
 function(tilewright_know_tensor_maps)
   set_source_files_properties(${ARGN} PROPERTIES
@@ -97,10 +97,10 @@ endfunction()
 # tilewright_add_passes(ROOM): turns include/tilewright/ROOM/Passes.td into
 # tilewright/ROOM/Passes.h.inc; the target is Tilewright<ROOM>PassIncGen (any
 # slash of ROOM removed).
-function(tilewright_add_passes room)
-  string(REPLACE "/" "" flat ${room})
-  set(out ${CMAKE_BINARY_DIR}/include/tilewright/${room}/Passes.h.inc)
-  tilewright_tablegen(${CMAKE_SOURCE_DIR}/include/tilewright/${room}/Passes.td
+function(tilewright_add_passes folder)
+  string(REPLACE "/" "" flat ${folder})
+  set(out ${CMAKE_BINARY_DIR}/include/tilewright/${folder}/Passes.h.inc)
+  tilewright_tablegen(${CMAKE_SOURCE_DIR}/include/tilewright/${folder}/Passes.td
                       ${out} -gen-pass-decls -name Tilewright${flat})
   add_custom_target(Tilewright${flat}PassIncGen DEPENDS ${out})
 endfunction()

@@ -202,7 +202,8 @@ static void join(RewriterBase &b, ArrayRef<linalg::GenericOp> parts,
   linalg::GenericOp joined = createJoined(b, parts);
   for (auto [number, insert] : llvm::enumerate(inserts)) {
     Operation *reader = pathTo(insert).back();
-    b.modifyOpInPlace(reader, [&] { reader->setOperand(0, joined.getResult(number)); });
+    Value part = joined.getResult(number);
+    b.modifyOpInPlace(reader, [&] { reader->setOperand(0, part); });
   }
   for (linalg::GenericOp part : llvm::SetVector<linalg::GenericOp>(parts.begin(), parts.end()))
     b.eraseOp(part);

@@ -92,7 +92,7 @@ LogicalResult Distributor::constant(arith::ConstantOp op) {
     return success();
   }
   if (layout->isOpaque())
-    return op.emitOpError() << "is no splat and cannot be an opaque fragment";
+    return op.emitOpError() << "is no splat and cannot be a cooperative-matrix fragment";
 
   // Position of the thread's register 0; registers add constants.
   SmallVector<Index> base = code.baseCoordinates(*layout);

@@ -1,7 +1,7 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What becomes of a product while it is in opaque fragments, decided once and
+// What becomes of a product while it is in cooperative-matrix fragments, decided once and
 // written down: behind this pass the IR says which arithmetic is done on fragments
 // (`tilewright.map_fragments`, conversions in an opaque layout) and which reads and
 // writes of memory the matrix instruction makes itself (those with an opaque layout

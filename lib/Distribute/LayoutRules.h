@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // How the layouts of an op's operands and results belong together. One place
-// for both passes of this room: assign-layouts chooses with these rules,
+// for both passes of this stage: assign-layouts chooses with these rules,
 // distribute relies on them.
 
 #ifndef TILEWRIGHT_LIB_DISTRIBUTE_LAYOUTRULES_H

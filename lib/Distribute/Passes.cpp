@@ -1,7 +1,7 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The passes of this room and their order.
+// The passes of this stage and their order.
 
 #include "tilewright/Dialect/GreedyRewrite.h"
 #include "tilewright/Distribute/Distribute.h"

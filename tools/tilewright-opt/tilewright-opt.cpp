@@ -13,7 +13,7 @@
 
 #include "llvm/Support/CommandLine.h"
 
-#include "RegisterRooms.inc"
+#include "RegisterPasses.inc"
 
 using namespace llvm;
 
@@ -32,7 +32,7 @@ int main(int argc, char **argv) {
   mlir::registerAllExtensions(registry);
   registry.insert<tilewright::TilewrightDialect>();
   mlir::registerAllPasses();
-  registerRooms();
+  registerPasses();
   auto [input, output] = mlir::registerAndParseCLIOptions(
       argc, argv, "Tilewright's passes and stages, and upstream's\n", registry);
   std::optional<uint64_t> maxBytes = parseMemorySize(maxMemory);

@@ -22,6 +22,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -66,14 +67,6 @@ private:
 };
 } // namespace
 
-/// The number that all lanes have.
-static std::optional<int64_t> splatOf(Value vector) {
-  APInt number;
-  if (!matchPattern(vector, m_ConstantInt(&number)))
-    return std::nullopt;
-  return number.getSExtValue();
-}
-
 /// Whether a row of the result is one number in all lanes, as the op itself says.
 static bool isSpread(Operation *op) {
   if (auto broadcast = dyn_cast<vector::BroadcastOp>(op))
@@ -88,7 +81,7 @@ std::optional<int64_t> EvenLanes::findStride(Value vector) {
   // So that the distance of the last lane from the first fits any type.
   constexpr int64_t kMost = 64;
   std::optional<int64_t> stride;
-  if (splatOf(vector))
+  if (getConstantIntValue(vector))
     stride = 0;
   else if (Operation *op = vector.getDefiningOp())
     stride = strideOf(op);
@@ -125,7 +118,7 @@ std::optional<int64_t> EvenLanes::strideOf(Operation *op) {
     return own[0] - own[1];
   if (isa<arith::MulIOp>(op))
     for (unsigned i : {0, 1})
-      if (std::optional<int64_t> factor = splatOf(op->getOperand(i)))
+      if (std::optional<int64_t> factor = getConstantIntValue(op->getOperand(i)))
         return own[1 - i] * *factor;
   bool isBounded = isa<arith::MinSIOp, arith::MaxSIOp>(op) && (own[0] == 0 || own[1] == 0);
   if (isBounded || isa<arith::IndexCastOp>(op))
@@ -145,7 +138,7 @@ Value EvenLanes::writeBase(Value vector) {
   if (Value known = bases.lookup(vector))
     return known;
   Value base;
-  if (std::optional<int64_t> splat = splatOf(vector))
+  if (std::optional<int64_t> splat = getConstantIntValue(vector))
     base = constant(getElementTypeOrSelf(vector.getType()), *splat);
   else
     base = baseOf(vector.getDefiningOp());

@@ -304,6 +304,67 @@ def test_arguments_written_in_place():
 
 
 @needs_torch_mlir
+def test_masks_of_transformers():
+    """PyTorch's modules ask their elements whether they are causal."""
+    import torch
+
+    class Masked(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            layer = torch.nn.TransformerEncoderLayer(16, 2, 32, batch_first=True)
+            self.encoder = torch.nn.TransformerEncoder(layer, 1)
+            self.decoder = torch.nn.TransformerDecoder(torch.nn.TransformerDecoderLayer(16, 2, 32, batch_first=True), 1)
+
+        def forward(self, x, mask, padded):
+            seen = self.encoder(x, mask=mask)
+            return self.encoder(x, src_key_padding_mask=padded), self.decoder(x, seen, tgt_mask=mask)
+
+    torch.manual_seed(1)
+    module = Masked().eval()
+    args = (torch.randn(2, 5, 16), torch.nn.Transformer.generate_square_subsequent_mask(5), torch.tensor([[False] * 5, [False] * 3 + [True] * 2]))
+    program = tilewright.from_torch(module, args, via="torch-mlir", target="cpu")
+    other = (args[0], torch.where(torch.rand(5, 5) < 0.3, -torch.inf, 0.0).fill_diagonal_(0.0), args[2].flip(0))
+    assert torch.backends.mha.get_fastpath_enabled()
+    for given in (args, other):
+        torch.backends.mha.set_fastpath_enabled(False)  # which leaves out what is padded
+        try:
+            wanted = module(*given)
+        finally:
+            torch.backends.mha.set_fastpath_enabled(True)
+        for got, expected in zip(program(*given), wanted):
+            np.testing.assert_allclose(np.asarray(got), expected.detach().numpy(), rtol=1e-4, atol=1e-5)
+
+
+@needs_torch_mlir
+def test_written_buffers_as_arguments():
+    import torch
+
+    class Layer(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.norm = torch.nn.BatchNorm1d(8)
+            self.register_buffer("cache", torch.zeros(5, 8))
+            self.register_buffer("scale", torch.full((8,), 0.5))
+            self.register_buffer("calls", torch.tensor(0), persistent=False)
+
+        def forward(self, x, at):
+            self.calls += 1
+            self.cache[at] = self.norm(x).sum(0)
+            return self.cache.sum(0) * self.scale + self.calls
+
+    module, x = Layer(), torch.randn(4, 8)
+    program = tilewright.from_torch(module, (x, torch.tensor([0])), via="torch-mlir", target="cpu", state=True)
+    held = {name.replace(".", "_"): buffer.clone() for name, buffer in module.named_buffers()}
+    assert program.main.input_names[:2] == ["x", "at"] and sorted(program.main.input_names[2:]) == sorted(held.keys() - {"scale"})
+    for at in (torch.tensor([3]), torch.tensor([1])):
+        got = program(x, at, *(held[name] for name in program.main.input_names[2:]))
+        with torch.no_grad():
+            np.testing.assert_allclose(np.asarray(got), module(x, at).numpy(), rtol=1e-5, atol=1e-5)
+    for name, buffer in module.named_buffers():
+        np.testing.assert_allclose(held[name.replace(".", "_")].numpy(), buffer.numpy(), rtol=1e-5, atol=1e-5, err_msg=name)
+
+
+@needs_torch_mlir
 @pytest.mark.parametrize("arguments", [[], ["--target=cuda:sm_80", "--device=ptxsim", "--tokens=2"]])
 def test_generation(arguments):
     pytest.importorskip("transformers", reason="transformers is not installed: pip install transformers")

@@ -131,6 +131,19 @@ def operators():
         "small systems": (lambda a, b, s: (torch.linalg.inv(a), torch.linalg.solve(a, b), torch.linalg.cholesky(s), torch.linalg.cholesky(s, upper=True),
                                            torch.linalg.solve_triangular(s, b, upper=True), torch.linalg.solve_triangular(s, b.mT, upper=False, left=False),
                                            torch.cholesky_solve(b, s)), (square + torch.eye(5), random(5, 3), square @ square.t() + torch.eye(5))),
+        "determinants": (lambda a, b: (torch.linalg.det(a), torch.linalg.det(b), torch.linalg.slogdet(b), torch.logdet(b), torch.det(a[..., :0, :0])),
+                         (torch.stack([square, torch.eye(5).roll(1, 0)]), torch.tensor([[0.0, 2.0], [-3.0, 1.0]]))),
+        "lu": (lambda a, b, w: (torch.linalg.lu(a), torch.linalg.lu(w), torch.linalg.lu_factor(a), torch.linalg.lu_solve(*torch.linalg.lu_factor(a), b),
+                                torch.linalg.lu_solve(*torch.linalg.lu_factor(a), b.mT, left=False), torch.linalg.lu_solve(*torch.linalg.lu_factor(a), b, adjoint=True),
+                                torch.lu_unpack(*torch.linalg.lu_factor(w))), (torch.stack([square, square + 1]), random(2, 5, 3), random(3, 5))),
+        "householder_product": (lambda v, t, s: (torch.linalg.householder_product(v, t), torch.cholesky_inverse(s.tril()), torch.cholesky_inverse(s.triu(), upper=True)),
+                                (random(2, 5, 3), random(2, 3), square + 3 * torch.eye(5))),
+        "matrix_exp": (lambda a: torch.linalg.matrix_exp(a), (torch.stack([square, square * 0.01, -square * 2]),)),
+        "segment_reduce": (lambda x, n: (torch.segment_reduce(x, "sum", lengths=n), torch.segment_reduce(x, "mean", lengths=n), torch.segment_reduce(x, "max", lengths=n, initial=0.5),
+                                         torch.segment_reduce(x, "prod", offsets=torch.tensor([0, 4, 10])), torch.segment_reduce(
+                                             x, "min", lengths=n[:3].expand(10, 3), axis=1, unsafe=True)), (x, torch.tensor([3, 0, 2, 5]))),
+        "resize": (lambda x, y: (x.clone().resize_(2, 3), y.clone().resize_(1, 1)), (x, torch.tensor(2.0))),
+        "mode": (lambda x: (torch.mode(x), torch.mode(x, 0, keepdim=True)), (random(6, 9).round(),)),
         "antialias": (lambda x: (functional.interpolate(x, (5, 7), mode="bilinear", antialias=True), functional.interpolate(x, (5, 30), mode="bicubic", antialias=True)),
                       (random(1, 2, 17, 23),)),
         "grids in three dims": (lambda x, g: (functional.grid_sample(x, g, align_corners=False), functional.grid_sample(
@@ -138,6 +151,16 @@ def operators():
         "pdist": (lambda x: (torch.pdist(x), torch.angle(x), torch.cumprod(x, 0, dtype=torch.float64)), (square,)),
         "put": (lambda x, i, v: (x.put(i, v), x.put(i, v, accumulate=True)), (square, torch.tensor([[1, -2]]), random(1, 2))),
         "histc": (lambda x: (torch.histc(x, 4, -1.0, 1.0), torch.histc(x, 7)), (x,)),
+        "gcd": (lambda i, j: (torch.gcd(i, j), torch.lcm(i, j), torch.gcd(i.to(torch.int32), j[:1].to(torch.int32))),
+                (torch.tensor([12, -18, 0, 7, 1836311903, 0]), torch.tensor([18, 12, 5, 0, 1134903170, 0]))),
+        "frexp": (lambda x: torch.frexp(x), (torch.tensor([0.0, 1.0, -0.5, 0.75, 3e38, -1e-38, 1e-44, 8.0, 7.9999995]),)),
+        "addbmm": (lambda x, a, b: (torch.addbmm(x, a, b), torch.addbmm(x, a, b, beta=0.5, alpha=2.0), torch.addbmm(x, a, b, beta=0)),
+                   (random(3, 5), random(2, 3, 4), random(2, 4, 5))),
+        "fractional_max_pool": (lambda x, s, y, t: (torch.ops.aten.fractional_max_pool2d(x, [2, 3], [4, 3], s), torch.ops.aten.fractional_max_pool3d(
+            y, [2, 2, 1], [3, 2, 4], t), torch.ops.aten.fractional_max_pool2d(x[0], [2, 2], [3, 4], s[:1])),
+            (random(2, 3, 9, 8), random(2, 3, 2).sigmoid(), random(1, 2, 6, 5, 7), random(1, 2, 3).sigmoid())),
+        "embedding with max_norm": (lambda i, w: functional.embedding(i, w.clone(), max_norm=1.0), (torch.tensor([1, 3, 3]), square)),
+        "as_strided_scatter": (lambda x, v: torch.as_strided_scatter(x, v, (2, 3), (7, 2), 4), (square, random(2, 3))),
         "kthvalue of one": (lambda x: torch.kthvalue(x, 1), (torch.tensor(3.0),)),
         "views that copy": (lambda x: (torch.view_copy(x, (5, 10)), torch.permute_copy(x, (1, 0)), torch.narrow_copy(x, 1, 2, 3), torch.squeeze_copy(x)),
                             (x,)),
@@ -146,6 +169,10 @@ def operators():
         "special functions": (lambda x: (torch.lgamma(x), torch.digamma(x.where(x > -3, 0.3)), torch.erfc(x), torch.special.erfcx(x.clamp(min=-3.0)),
                                          torch.special.log_ndtr(x), torch.i0(x.clamp(-5.0, 5.0)), torch.special.i0e(x), torch.special.i1e(x)),
                               (torch.cat([torch.linspace(-4.4, 30.0, 173), edges]).nan_to_num(),)),
+        "functions of Bessel and Airy": (
+            lambda x, y: (*(getattr(torch.special, f"bessel_j{order}")(x) for order in (0, 1)), *(getattr(torch.special, f"{name}{order}")(y) for order in (
+                0, 1) for name in ("bessel_y", "modified_bessel_k", "scaled_modified_bessel_k")), torch.special.spherical_bessel_j0(x), torch.special.airy_ai(x)),
+            (torch.linspace(-12.0, 25.0, 149), torch.cat([torch.linspace(0.05, 25.0, 99), torch.tensor([0.0, -1.0])]))),
         "inverses of erf": (lambda x: (torch.erfinv(x), torch.special.ndtri(x)), (torch.linspace(-1.0, 1.0, 101),)),
         "polygamma": (lambda x: (torch.polygamma(1, x), torch.polygamma(2, x), torch.special.zeta(x + 1, x)), (torch.linspace(0.1, 20.0, 50),)),
         "max_unpool": (lambda x: functional.max_unpool2d(*functional.max_pool2d(x, 2, return_indices=True), 2), (random(1, 2, 4, 4),)),
@@ -234,6 +261,29 @@ def test_medians_of_dynamic_dims():
     for given in (x, x[:4], x.where(x < 1, math.nan)):
         for result, expected in zip(program(given), Medians()(given)):
             np.testing.assert_array_equal(np.asarray(result), expected.numpy())
+
+
+@needs_torch_mlir
+def test_sizes_that_are_data_of_the_run():
+    """Elements that a mask has, with results as long as they are many."""
+    import torch
+    from torch.utils import _pytree
+
+    class Chosen(torch.nn.Module):
+        def forward(self, x, mask, w):
+            places = torch.where(x[:, 0] > 0)[0]
+            of_experts = torch.zeros_like(x).index_add(0, places, x[places] @ w)
+            return (torch.nonzero(x > 0), torch.argwhere(x[0] > 0), torch.unique(x.round(), return_inverse=True, return_counts=True),
+                    torch.unique_consecutive(mask, return_inverse=True, return_counts=True), torch.masked_select(x, mask), x[mask] * 2, x[x[:, 0] > 0] @ w, of_experts,
+                    x[:, mask[0]], x[mask].sum())
+
+    generator = torch.Generator().manual_seed(3)
+    x, mask, w = torch.randn(6, 5, generator=generator), torch.rand(6, 5, generator=generator) < 0.4, torch.randn(5, 5, generator=generator)
+    module = Chosen()
+    program = tilewright.from_torch(module, (x, mask, w), via="torch-mlir", target="cpu")
+    for given in ((x, mask, w), (-x, torch.logical_not(mask), w), (x.abs(), torch.ones_like(mask), w), (-x.abs(), mask, w)):
+        for number, (result, expected) in enumerate(zip(program(*given), _pytree.tree_leaves(module(*given)))):
+            np.testing.assert_allclose(np.asarray(result), expected.numpy(), rtol=1e-5, atol=1e-5, err_msg=str(number))
 
 
 @needs_torch_mlir

@@ -4,6 +4,8 @@
 
     @dynamic        a program of any number of sequences and tokens, called with several
     @decode         a prompt, then greedy steps of a token each: caches go in and out of the step, a token longer each time
+                    of those with an encoder (t5, bart, whisper) the prompt has its input, too, and the step keys and values of all
+                    that it gave
     @chunks         sequences that are padded in front, in parts of any length: one program, whose caches are of any length, also empty
     @static-cache   a prompt and steps with caches of 32 tokens that both programs write in place, at a position that is an argument
 
@@ -23,8 +25,8 @@ from model_list import MODELS, VOCABULARY
 
 sys.path.append(str(pathlib.Path(__file__).parents[2] / "examples/torch"))
 
-BATCH, LENGTH, OTHER_LENGTH, PAST = (torch.export.Dim(name, max=most) for name, most in
-                                     (("batch", 1024), ("length", 63), ("other_length", 63), ("past", 60)))
+BATCH, LENGTH, OTHER_LENGTH, PAST, ENCODED = (torch.export.Dim(name, max=most) for name, most in
+                                              (("batch", 1024), ("length", 63), ("other_length", 63), ("past", 60), ("encoded", 63)))
 SIZES = ((2, 24), (1, 1), (2, 7), (3, 63), (1, 33))  # 64 tokens are all that some models know, and another program for them
 STEPS = 20
 MOST = 32  # tokens of a static cache
@@ -111,6 +113,62 @@ def decode(name):
                  "step": (module, (prompt[:, :1], *past), {"tokens": {0: BATCH}, "past": tuple({0: BATCH, 2: PAST} for _ in past)})}, drive)
 
 
+class Decoder(torch.nn.Module):
+    """(input of the encoder, tokens) -> (logits, keys and values of each layer's tokens, and of what the encoder gave);
+    (tokens, those) -> (logits, keys and values of each layer that have the new tokens, too)"""
+
+    def __init__(self, model, name):
+        super().__init__()
+        self.model, self.name = model, name
+
+    def forward(self, *tensors):
+        from transformers import DynamicCache, EncoderDecoderCache
+        from transformers.modeling_outputs import BaseModelOutput
+        if len(tensors) == 2:
+            given = {self.name: tensors[0], "decoder_input_ids": tensors[1]}
+            cache = EncoderDecoderCache(DynamicCache(), DynamicCache())
+        else:
+            pairs = list(zip(tensors[1::2], tensors[2::2]))
+            own, other = pairs[:len(pairs) // 2], pairs[len(pairs) // 2:]
+            keys = other[0][0]
+            # Nothing of what the encoder gave is read but its shape.
+            hidden = keys.new_zeros(keys.shape[0], keys.shape[2], self.model.config.hidden_size)
+            given = {"encoder_outputs": BaseModelOutput(last_hidden_state=hidden), "decoder_input_ids": tensors[0]}
+            cache = EncoderDecoderCache(DynamicCache(own), DynamicCache(other))
+        found = self.model(**given, cache=cache, use_cache=True)
+        logits = found.logits if hasattr(found, "logits") else found.last_hidden_state @ self.model.get_input_embeddings().weight.t()
+        caches = (cache.self_attention_cache, cache.cross_attention_cache)[:2 if len(tensors) == 2 else 1]
+        return logits, *(tensor for each in caches for layer in each.layers for tensor in (layer.keys, layer.values))
+
+
+def decode_of_encoded(name):
+    module, (source, _) = MODELS[name]()
+    module = Decoder(module.model, module.names[0])
+    prompt = random_tokens(2, 3)
+    with torch.no_grad():
+        caches = module(source, prompt)[1:]
+    half = len(caches) // 2
+    is_text = source.dtype == torch.int64
+
+    def drive(call):
+        results = []
+        for batch, length, count in ((2, 24, 3), (1, 9, 1), (3, 17, 5)):
+            given = random_tokens(batch, length) if is_text else torch.randn(batch, *source.shape[1:], generator=torch.Generator().manual_seed(batch))
+            logits, *caches = call("prompt", given, random_tokens(batch, count))
+            results.append(logits)
+            own, other = caches[:half], caches[half:]
+            for _ in range(STEPS):
+                logits, *own = call("step", greedy(logits), *own, *other)
+                results.append(logits)
+            results += own
+        return results
+
+    encoded = {0: BATCH, 2: ENCODED} if is_text else {0: BATCH}
+    shapes = tuple({0: BATCH, 2: PAST} for _ in range(half)) + (encoded,) * half
+    return Case({"prompt": (module, (source, prompt), {"tensors": ({0: BATCH, 1: LENGTH} if is_text else {0: BATCH}, {0: BATCH, 1: OTHER_LENGTH})}),
+                 "step": (module, (prompt[:, :1], *caches), {"tensors": ({0: BATCH}, *shapes)})}, drive)
+
+
 class Chunk(torch.nn.Module):
     """(tokens, which tokens count, keys and values of each layer) -> (logits, keys and values that have the new tokens, too)"""
 
@@ -194,6 +252,7 @@ CASES = {
     **{name: functools.partial(once, name) for name in MODELS},
     **{f"{name}@dynamic": functools.partial(dynamic, name) for name in CAUSAL + OTHERS},
     **{f"{name}@decode": functools.partial(decode, name) for name in CAUSAL},
+    **{f"{name}@decode": functools.partial(decode_of_encoded, name) for name in ("bart", "t5", "whisper")},
     **{f"{name}@chunks": functools.partial(chunks, name) for name in ("gpt2", "llama", "mistral", "qwen3")},
     **{f"{name}@static-cache": functools.partial(static_cache, name) for name in CAUSAL},
 }

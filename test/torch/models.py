@@ -152,7 +152,7 @@ def main():
         if before and results.ORDER.index(result) > results.ORDER.index(before[0]):
             worse.append(f"{name}: was {before[0]}, is {result}")
         if options.record:
-            results.write_models({**recorded, **found})
+            results.write_models({**results.read_models(), name: found[name]})  # others may have written theirs
     for line in worse:
         print(f"WORSE {line}")
     return 1 if worse else 0

@@ -193,7 +193,7 @@ def main():
             if result in ("wrong", "failed", "endless"):
                 print(f"  {result.upper()} {name} {case} ({inputs}): {reason}")
     if options.record:
-        results.write({**recorded, **found})
+        results.write({**results.read(), **found})  # others may have written theirs
     worse = results.worse(recorded, found) if options.check else []
     for line in worse:
         print(f"WORSE {line}")

@@ -132,8 +132,9 @@ HEAD = """# PyTorch operators
 
 {operators} of the operators and modules that PyTorch tests itself with (`op_db` and `module_db`, 817 in torch 2.15.0), {samples} samples of their
 inputs, compiled by `tilewright.from_torch` for `cpu`, run, and held against what PyTorch gives; {good} are right in all samples. A sample of f32, i64,
-bool or f16 has the tolerances of `test/torch/attempt.py`; of random results the shape and the type are compared. `test/torch/ops.py --record` makes
-this page; `test/torch/README.md` says how, [From Python](python.md#from-pytorch) how to compile modules. What is not here was not tried yet.
+bool or f16 has the tolerances of `test/torch/attempt.py`; of random results the shape and the type are compared, complex ones are returned as
+their parts. `test/torch/ops.py --record` makes this page; `test/torch/README.md` says how, [From Python](python.md#from-pytorch) how to compile
+modules. What is not here was not tried yet.
 
 Right / tried; *refused*: an error says why; *failed*: a crash, or a call is an error; *endless*: it takes too long; *wrong*: another result.
 """

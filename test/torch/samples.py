@@ -22,7 +22,7 @@ UNORDERED = ("argsort", "kthvalue", "sort", "topk")
 
 
 class Sample(torch.nn.Module):
-    """A call of an operator: its tensors are arguments, all else is constant."""
+    """A call of an operator: its tensors are arguments, all else is constant. Complex results are returned as their parts."""
 
     def __init__(self, function, args, kwargs):
         super().__init__()
@@ -39,7 +39,7 @@ class Sample(torch.nn.Module):
             leaves[place] = tensor.clone() if self.copies else tensor
         args, kwargs = _pytree.tree_unflatten(leaves, self.structure)
         results = _pytree.tree_leaves(self.function(*args, **kwargs))
-        return tuple(result for result in results if isinstance(result, torch.Tensor))
+        return tuple(_real(result) for result in results if isinstance(result, torch.Tensor))
 
     def __str__(self):
         """Its inputs, in short."""
@@ -61,6 +61,10 @@ class Together(torch.nn.Module):
     def forward(self, *tensors):
         tensors = iter(tensors)
         return tuple(result for sample in self.samples for result in sample(*(next(tensors) for _ in sample.tensors)))
+
+
+def _real(result):
+    return torch.view_as_real(result.resolve_conj()) if result.is_complex() else result
 
 
 def _short(tensor):

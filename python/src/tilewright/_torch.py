@@ -28,7 +28,7 @@ _WAYS = ("torch-mlir", "onnx")
 
 
 def from_torch(module: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None, *, dynamic_shapes: Any = None,
-               via: str | None = None, timeout: float | None = None, **options) -> Program:
+               via: str | None = None, state: bool = False, timeout: float | None = None, **options) -> Program:
     """Compiles a torch.nn.Module, or a torch.export.ExportedProgram, to a function `main`.
 
     Its arguments are the tensors among `args` and `kwargs`, by the names that `forward` has for them, its results the tensors that
@@ -38,8 +38,10 @@ def from_torch(module: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] 
 
     dynamic_shapes: of torch.export, which dims of the arguments are of any size. via: "torch-mlir", or "onnx": by
     torch.onnx.export and torch-mlir's ONNX front end; None: "torch-mlir", and "onnx" where torch-mlir's Python
-    (TILEWRIGHT_ONNX_PYTHON, or this one) has no torch. timeout: seconds after which torch-mlir is ended. options: those of
-    tilewright.compile; parameters: where the parameter file goes, or a program with whose weights it is shared, and donate: arguments whose memory a result gets, as for from_onnx.
+    (TILEWRIGHT_ONNX_PYTHON, or this one) has no torch. state: buffers that `forward` writes are arguments behind the others, by their
+    names with `_` for a dot, and written in place; without it such a module is refused. timeout: seconds after which torch-mlir is ended. options: those of
+    tilewright.compile; parameters: where the parameter file goes, or a program with whose weights it is shared, and donate: arguments
+    whose memory a result gets, as for from_onnx.
 
     Raises CompileError where the module is not exported or not lowered, with the reason, UnavailableError without the packages.
     """
@@ -52,7 +54,7 @@ def from_torch(module: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] 
     program = _exported(torch, module, args, kwargs, dynamic_shapes)
     with tempfile.TemporaryDirectory(prefix="tilewright-") as folder:
         def by_torch_mlir(path):
-            return _by_torch_mlir(torch, program, folder, path, timeout)
+            return _by_torch_mlir(torch, program, folder, path, timeout, ["state"] if state else [])
 
         def by_onnx(path):
             return lower_onnx(_to_onnx(torch, program, folder), timeout=timeout, parameters=path)
@@ -76,15 +78,15 @@ def _exported(torch, module, args, kwargs, dynamic_shapes):
         return module
     if not isinstance(module, torch.nn.Module):
         raise InvalidArgumentError(f"from_torch takes a torch.nn.Module or a torch.export.ExportedProgram, no {type(module).__name__}")
-    with _quiet("torch.export"):
+    with _quiet("torch.export"), _masks_as_given(torch):
         return torch.export.export(module, tuple(args), dict(kwargs or {}), dynamic_shapes=dynamic_shapes)
 
 
-def _by_torch_mlir(torch, program, folder, parameters, timeout):
+def _by_torch_mlir(torch, program, folder, parameters, timeout, lowering):
     source, target = os.path.join(folder, "program.pt2"), os.path.join(folder, "model.mlir")
     with _quiet("torch.export.save"):
         torch.export.save(program, source)
-    said = TORCH.run([source, target, parameters], timeout)
+    said = TORCH.run([source, target, parameters, *lowering], timeout)
     if said is not None:
         raise CompileError(f"the module: {said}; {WAY_OUT}")
     return pathlib.Path(target).read_text(encoding="utf-8")
@@ -124,6 +126,21 @@ class _OfOtherThreads(io.TextIOBase):
 
 
 _QUIET = threading.RLock()
+
+
+@contextlib.contextmanager
+def _masks_as_given(torch):
+    """nn.Transformer asks the elements of its masks whether they are causal, or padded at the end alone, to go another way then. What a
+    trace cannot ask, and need not: the masks say as much."""
+    transformer, was_fast = torch.nn.modules.transformer, torch.backends.mha.get_fastpath_enabled()
+    asks = transformer._detect_is_causal_mask
+    transformer._detect_is_causal_mask = lambda mask, is_causal=None, size=None: is_causal is True
+    torch.backends.mha.set_fastpath_enabled(False)
+    try:
+        yield
+    finally:
+        transformer._detect_is_causal_mask = asks
+        torch.backends.mha.set_fastpath_enabled(was_fast)
 
 
 @contextlib.contextmanager

@@ -8,7 +8,9 @@
 
 These three are scripts: they import what lies beside them, and nothing of Tilewright else.
 
-    torch_operators.py, torch_pooling.py, torch_sampling.py, torch_special.py, torch_linalg.py   PyTorch's operators in ones that torch-mlir has
+    torch_operators.py, torch_reductions.py, torch_scatters.py, torch_pooling.py, torch_sampling.py, torch_special.py,
+    torch_bessel.py, torch_linalg.py, torch_random.py, torch_data_sizes.py
+                     PyTorch's operators in ones that torch-mlir has
     torch_complex.py complex numbers as pairs of real ones
     irregular.py     scatters, scans, sorts: the packages' ops become ours
     spelling.py      torch-mlir's text as MLIR 22 spells it, names of arguments

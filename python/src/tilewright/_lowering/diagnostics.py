@@ -15,7 +15,8 @@ class Refused(Exception):
 def refuse_changes(changed):
     """Programs have no state: what a module writes in place would be one result more. changed: names of what it writes."""
     for name in changed:
-        raise Refused(f"it writes '{name}' in place, and a program has no state: call eval() before, or take it as an argument")
+        raise Refused(f"it writes '{name}' in place, and a program has no state: call eval() before, or make it an argument, as "
+                      "from_torch(…, state=True) does")
 
 
 def _unlowered(operation):

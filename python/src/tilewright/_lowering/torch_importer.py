@@ -3,10 +3,12 @@
 """What torch-mlir's importer (20261001) needs help with.
 
 It knows the constants that it has imported by Python's id(), also of copies that it makes and drops, as of each tensor of booleans: the
-next copy may have the same id, and was taken for the same constant. And it takes no tensors in lists of arguments.
+next copy may have the same id, and was taken for the same constant. It takes no tensors in lists of arguments, and what torch.export
+orders by tokens for more arguments and results.
 """
 
 import torch
+from torch.export.graph_signature import InputKind, OutputKind
 from torch.fx.node import map_aggregate
 from torch_mlir.extras.fx_importer import RefTracker
 
@@ -45,3 +47,28 @@ def name_literals(program):
         if node.op == "call_function":
             node.args = tuple(map_aggregate(part, lambda value: read(value, node)) if isinstance(part, (list, tuple)) else part
                               for part in node.args)
+
+
+def drop_checks(program):
+    """Ops without a result, in an order by tokens that are arguments and results: checks of what an op was given, as whether a matrix was
+    singular. In place."""
+    graph, signature = program.graph_module.graph, program.graph_signature
+    for node in list(graph.nodes):
+        if node.target is not torch.ops.higher_order.with_effects:
+            continue
+        token, operator = node.args[:2]
+        if operator._schema.returns:
+            continue
+        for user in list(node.users):
+            user.replace_all_uses_with(token)
+            graph.erase_node(user)
+        graph.erase_node(node)
+    output, = (node for node in graph.nodes if node.op == "output")
+    specs = signature.output_specs
+    output.args = (tuple(value for value, spec in zip(output.args[0], specs) if spec.kind != OutputKind.TOKEN),)
+    tokens = {spec.arg.name for spec in signature.input_specs if spec.kind == InputKind.TOKEN}
+    signature.input_specs[:] = [spec for spec in signature.input_specs if spec.kind != InputKind.TOKEN]
+    specs[:] = [spec for spec in specs if spec.kind != OutputKind.TOKEN]
+    for node in list(graph.nodes):
+        if node.op == "placeholder" and node.name in tokens:
+            graph.erase_node(node)

@@ -13,7 +13,7 @@ from torch._decomp import decomposition_table
 from torch.nn import functional
 
 import diagnostics
-from torch_operators import by_f32
+from torch_reductions import by_f32
 
 aten = torch.ops.aten
 
@@ -135,7 +135,36 @@ def _adaptive_max_pool(operator, count):
     return decomposed
 
 
+def _fractional_max_pool(count):
+    def decomposed(x, kernel_size, output_size, random_samples):
+        """Windows begin at the multiples of a step that is no integer, moved by a sample of each channel. Of two dims the first sample
+        is that of the columns."""
+        if x.dim() == count + 1:
+            return tuple(result.squeeze(0) for result in decomposed(x.unsqueeze(0), kernel_size, output_size, random_samples))
+        kernel, outputs, sizes = _of_dims(kernel_size, count), _of_dims(output_size, count), x.shape[-count:]
+        if not all(isinstance(size, int) for size in x.shape) or x.dtype == torch.float64:
+            return NotImplemented
+        samples = random_samples.flip(-1) if count == 2 else random_samples
+        place = torch.zeros((*x.shape[:2], *[1] * (2 * count)), dtype=torch.int64, device=x.device)
+        for dim, (size, width, output) in enumerate(zip(sizes, kernel, outputs)):
+            number = torch.arange(output, device=x.device)
+            step, sample = (size - width) / (output - 1) if output > 1 else 0.0, samples[..., dim:dim + 1].to(torch.float32)
+            first = ((number + sample) * step).to(torch.int64) - (sample * step).to(torch.int64)
+            first = torch.where(number == output - 1, size - width, first)
+            elements = first.unsqueeze(-1) + torch.arange(width, device=x.device)
+            shape = [*x.shape[:2], *[1] * (2 * count)]
+            shape[2 + dim], shape[2 + count + dim] = output, width
+            place = place * size + elements.view(shape)
+        place = place.flatten(2 + count)
+        elements = x.flatten(2).gather(2, place.flatten(2)).view(place.shape)
+        values, which = torch.max(elements, -1)
+        return values, place.gather(-1, which.unsqueeze(-1)).squeeze(-1)
+    return decomposed
+
+
 DECOMPOSITIONS = {
+    aten.fractional_max_pool2d.default: _fractional_max_pool(2),
+    aten.fractional_max_pool3d.default: _fractional_max_pool(3),
     aten.max_pool2d_with_indices.default: _max_pool(aten.max_pool2d_with_indices.default, 2),
     aten.max_pool3d_with_indices.default: _max_pool(aten.max_pool3d_with_indices.default, 3),
     aten.avg_pool1d.default: by_f32(aten.avg_pool1d.default, average_pool_of_one_dim),

@@ -32,7 +32,8 @@ def simplify(graph):
 
 
 def _is_empty(value):
-    return isinstance(value, torch.Tensor) and not value.is_complex() and 0 in value.shape and all(isinstance(size, int) for size in value.shape)
+    """Sizes that are data of the run are not asked, which would be an error."""
+    return isinstance(value, torch.Tensor) and not value.is_complex() and all(isinstance(size, int) for size in value.shape) and 0 in value.shape
 
 
 def _empty(graph, node):

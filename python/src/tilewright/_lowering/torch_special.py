@@ -14,7 +14,7 @@ aten = torch.ops.aten
 DECOMPOSITIONS = {}
 
 
-def _of_floats(*operators):
+def of_floats(*operators):
     """Registers a function of f32: other floats and integers are converted, f64 is left as it is."""
     def register(function):
         def decomposed(*operands):
@@ -30,7 +30,7 @@ def _of_floats(*operators):
     return register
 
 
-def _polynomial(x, coefficients):
+def polynomial(x, coefficients):
     result = torch.full_like(x, coefficients[0])
     for coefficient in coefficients[1:]:
         result = result * x + coefficient
@@ -51,16 +51,16 @@ _LGAMMA = (-3.63155219e-05, 7.78713189e-05, -5.90323996e-05, 0.000131388344, -0.
            0.00499179268, -0.012384473, 0.0329655972, -0.100317298, 0.422784327)
 
 
-@_of_floats(aten.lgamma.default)
+@of_floats(aten.lgamma.default)
 def lgamma(x):
     size = x.abs()
     small = torch.where(size < 1, size + 1, torch.clamp(size, 1.0, 3.0))
-    near = (small - 1) * (small - 2) * _polynomial(small - 2, _LGAMMA)
+    near = (small - 1) * (small - 2) * polynomial(small - 2, _LGAMMA)
     near = torch.where(size < 1, near - torch.log(size), near)
     large = torch.clamp(size, min=3.0)
     square = 1 / (large * large)
     stirling = (large - 0.5) * (torch.log(large) - 1) + (0.5 * math.log(2 * math.pi) - 0.5)
-    far = stirling + _polynomial(square, (-1 / 1680, 1 / 1260, -1 / 360, 1 / 12)) / large
+    far = stirling + polynomial(square, (-1 / 1680, 1 / 1260, -1 / 360, 1 / 12)) / large
     of_size = torch.where(size < 3, near, torch.where(size == math.inf, math.inf, far))
     # Of negative numbers by the reflection formula.
     sine = torch.sin(math.pi * _turned(x)).abs()
@@ -68,7 +68,7 @@ def lgamma(x):
     return torch.where(x < 0, torch.where(_is_whole(x), math.inf, reflected), of_size)
 
 
-@_of_floats(aten.digamma.default, aten.special_digamma.default)
+@of_floats(aten.digamma.default, aten.special_digamma.default)
 def digamma(x):
     reflects = x < 0
     z = torch.where(reflects, 1 - x, x)
@@ -78,7 +78,7 @@ def digamma(x):
         steps = torch.where(moves, steps + 1 / shifted, steps)
         shifted = torch.where(moves, shifted + 1, shifted)
     square = 1 / (shifted * shifted)
-    result = torch.log(shifted) - 0.5 / shifted - square * _polynomial(square, (1 / 252, -1 / 120, 1 / 12)) - steps
+    result = torch.log(shifted) - 0.5 / shifted - square * polynomial(square, (1 / 252, -1 / 120, 1 / 12)) - steps
     turned = math.pi * _turned(x)
     result = torch.where(reflects, result - math.pi * torch.cos(turned) / torch.sin(turned), result)
     result = torch.where(reflects & _is_whole(x), math.nan, result)
@@ -104,7 +104,7 @@ def hurwitz(s, q):
     return total
 
 
-@_of_floats(aten.special_zeta.default)
+@of_floats(aten.special_zeta.default)
 def zeta(s, q):
     # What is negative goes up to 1 at most as long as a few steps suffice.
     result = hurwitz(s, q)
@@ -113,20 +113,20 @@ def zeta(s, q):
     return torch.where(q <= 0, torch.where(s > 1, outside, result), result)
 
 
-@_of_floats(aten.polygamma.default)
+@of_floats(aten.polygamma.default)
 def polygamma_by_number(n, x):
     if n == 0:
         return digamma(x)
     sign = 1.0 if n % 2 else -1.0
     order, scale = torch.full_like(x, n + 1.0), math.gamma(n + 1.0)
     # Below 1/2 by reflection: the derivatives of cot are polynomials of it, p' = -(1 + c^2) dp/dc.
-    polynomial = [0.0, 1.0]
+    slopes = [0.0, 1.0]
     for _ in range(n):
-        slope = [power * factor for power, factor in enumerate(polynomial)][1:]
-        polynomial = [-(low + high) for low, high in zip(slope + [0.0, 0.0], [0.0, 0.0] + slope)]
+        slope = [power * factor for power, factor in enumerate(slopes)][1:]
+        slopes = [-(low + high) for low, high in zip(slope + [0.0, 0.0], [0.0, 0.0] + slope)]
     turned = math.pi * _turned(x)
     cotangent, derivative = torch.cos(turned) / torch.sin(turned), torch.zeros_like(x)
-    for factor in reversed(polynomial):
+    for factor in reversed(slopes):
         derivative = derivative * cotangent + factor
     above = scale * hurwitz(order, torch.where(x < 0.5, 1 - x, x))
     below = -above - math.pi ** (n + 1) * derivative
@@ -143,17 +143,17 @@ _ERFINV_TAIL = (-1.08142985e-08, 4.32541105e-08, 2.31680454e-07, -8.73827477e-07
 
 def _erfinv(x, w):
     w_tail = torch.sqrt(torch.clamp(w, min=5.0)) - 6
-    factor = torch.where(w < 5, _polynomial(torch.clamp(w, max=5.0) - 2.5, _ERFINV), _polynomial(w_tail, _ERFINV_TAIL))
+    factor = torch.where(w < 5, polynomial(torch.clamp(w, max=5.0) - 2.5, _ERFINV), polynomial(w_tail, _ERFINV_TAIL))
     return x * factor
 
 
-@_of_floats(aten.erfinv.default)
+@of_floats(aten.erfinv.default)
 def erfinv(x):
     result = _erfinv(x, -torch.log((1 - x) * (1 + x)))
     return torch.where(x.abs() == 1, x * math.inf, result)
 
 
-@_of_floats(aten.special_ndtri.default)
+@of_floats(aten.special_ndtri.default)
 def ndtri(p):
     x = 2 * p - 1
     result = math.sqrt(2) * _erfinv(x, -torch.log(4 * p * (1 - p)))
@@ -167,7 +167,7 @@ _ERFCX = (-0.000246280773, -0.000365908605, 0.00507629166, -0.0166173456, 0.0371
 
 def _erfcx_of_size(size):
     bounded = torch.clamp(size, max=1e30)
-    result = _polynomial((bounded - 4) / (bounded + 4), _ERFCX) / (1 + 2 * bounded)
+    result = polynomial((bounded - 4) / (bounded + 4), _ERFCX) / (1 + 2 * bounded)
     return torch.where(size == math.inf, 0.0, result)
 
 
@@ -177,14 +177,14 @@ def _exp_of_square(x):
     return torch.exp(-high * high) * torch.exp((high - x) * (high + x))
 
 
-@_of_floats(aten.erfc.default)
+@of_floats(aten.erfc.default)
 def erfc(x):
     size = torch.clamp(x.abs(), max=11.0)
     tail = _exp_of_square(size) * _erfcx_of_size(size)
     return torch.where(size < 0.5, 1 - torch.erf(x), torch.where(x < 0, 2 - tail, tail))
 
 
-@_of_floats(aten.special_erfcx.default)
+@of_floats(aten.special_erfcx.default)
 def erfcx(x):
     size = x.abs()
     result = _erfcx_of_size(size)
@@ -192,7 +192,7 @@ def erfcx(x):
     return torch.where(x < 0, torch.where(size > 10, math.inf, 2 / _exp_of_square(bounded) - result), result)
 
 
-@_of_floats(aten.special_log_ndtr.default)
+@of_floats(aten.special_log_ndtr.default)
 def log_ndtr(x):
     t = x * math.sqrt(0.5)
     below = torch.log(_erfcx_of_size(t.abs()) / 2) - t * t
@@ -214,7 +214,7 @@ def _bessel(x, order, scaled):
     size = x.abs()
     near, far = (_I0, _I0_TAIL) if order == 0 else (_I1, _I1_TAIL)
     small, large = torch.clamp(size, max=8.0), torch.clamp(size, min=8.0)
-    result = torch.where(size < 8, _polynomial(small / 4 - 1, near) * (1.0 if order == 0 else small), _polynomial(16 / large - 1, far) / torch.sqrt(large))
+    result = torch.where(size < 8, polynomial(small / 4 - 1, near) * (1.0 if order == 0 else small), polynomial(16 / large - 1, far) / torch.sqrt(large))
     if not scaled:  # in two steps, since the exponential alone overflows first
         half = torch.exp(size / 2)
         result = result * half * half
@@ -225,4 +225,4 @@ for _order, _scaled, _operators in ((0, False, (aten.i0.default, aten.special_i0
                                     (0, True, (aten.special_i0e.default,)),
                                     (1, False, (aten.special_i1.default, aten.special_modified_bessel_i1.default)),
                                     (1, True, (aten.special_i1e.default,))):
-    _of_floats(*_operators)(lambda x, order=_order, scaled=_scaled: _bessel(x, order, scaled))
+    of_floats(*_operators)(lambda x, order=_order, scaled=_scaled: _bessel(x, order, scaled))

@@ -59,6 +59,8 @@ def test_without_torch(monkeypatch):
         tilewright.from_torch(None)
     with pytest.raises(tilewright.InvalidArgumentError, match="via='tosa'; expected one of torch-mlir, onnx, or None"):
         tilewright.from_torch(None, via="tosa")
+    with pytest.raises(tilewright.InvalidArgumentError, match="state=True is for via='torch-mlir' alone"):
+        tilewright.from_torch(None, via="onnx", state=True)
 
 
 @needs_torch_mlir

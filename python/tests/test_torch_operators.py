@@ -142,7 +142,12 @@ def operators():
         "segment_reduce": (lambda x, n: (torch.segment_reduce(x, "sum", lengths=n), torch.segment_reduce(x, "mean", lengths=n), torch.segment_reduce(x, "max", lengths=n, initial=0.5),
                                          torch.segment_reduce(x, "prod", offsets=torch.tensor([0, 4, 10])), torch.segment_reduce(
                                              x, "min", lengths=n[:3].expand(10, 3), axis=1, unsafe=True)), (x, torch.tensor([3, 0, 2, 5]))),
-        "resize": (lambda x, y: (x.clone().resize_(2, 3), y.clone().resize_(1, 1)), (x, torch.tensor(2.0))),
+        "flash attention of PyTorch's CPU": (lambda q, k, m: (*torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(q, k, k), *torch.ops.aten.
+                                                                 _scaled_dot_product_flash_attention_for_cpu(q, k, k, is_causal=True), *torch.ops.aten.
+                                                                 _scaled_dot_product_flash_attention_for_cpu(q, k, k, attn_mask=m)),
+                                             (random(2, 2, 3, 8), random(2, 2, 6, 8), random(2, 1, 3, 6))),
+        "powers of integers": (lambda i, j: (i ** j, i.to(torch.int32) ** j.to(torch.int32)), (torch.tensor([2, -3, 7, 1, -1, -1, 5, 0]), torch.tensor([10, 3, 0, -2, -3, -2, -1, 3]))),
+        "avg_pool2d with a divisor": (lambda x: (functional.avg_pool2d(x, (2, 2), divisor_override=-2), functional.avg_pool2d(x, 2, padding=(1,))), (random(1, 1, 4, 4),)),
         "mode": (lambda x: (torch.mode(x), torch.mode(x, 0, keepdim=True)), (random(6, 9).round(),)),
         "antialias": (lambda x: (functional.interpolate(x, (5, 7), mode="bilinear", antialias=True), functional.interpolate(x, (5, 30), mode="bicubic", antialias=True)),
                       (random(1, 2, 17, 23),)),

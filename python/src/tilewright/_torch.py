@@ -47,6 +47,8 @@ def from_torch(module: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] 
     """
     if via not in (None, *_WAYS):
         raise InvalidArgumentError(f"via={via!r}; expected one of {', '.join(_WAYS)}, or None")
+    if state and via == "onnx":
+        raise InvalidArgumentError("state=True is for via='torch-mlir' alone")
     try:
         import torch
     except ImportError as error:

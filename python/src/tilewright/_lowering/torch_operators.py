@@ -187,6 +187,21 @@ def fftfreq(n, d=1.0, *, dtype=None, device=None, **_):
     return torch.cat(steps) / (n * d)
 
 
+@_decomposes(aten.pow.Tensor_Tensor)
+def power_of_integers(x, y):
+    """By squares, as many as an exponent has bits."""
+    kind = torch.result_type(x, y)
+    if kind.is_floating_point or kind.is_complex or kind == torch.bool:
+        return NotImplemented
+    x, y = torch.broadcast_tensors(x.to(kind), y.to(kind))
+    result, square, rest, one = torch.ones_like(x), x, y, torch.ones_like(y)
+    for _ in range(8 * kind.itemsize - 1):
+        result = torch.where((rest & one) == 1, result * square, result)
+        square, rest = square * square, torch.bitwise_right_shift(rest, one)
+    of_one = torch.where((x == 1) | ((x == -1) & ((y & one) == 0)), 1, torch.where(x == -1, -1, 0))
+    return torch.where(y < 0, of_one, result)
+
+
 @_decomposes(aten.gcd.default)
 def gcd(x, y):
     """Euclid's algorithm, in as many steps as the largest numbers of a type take."""

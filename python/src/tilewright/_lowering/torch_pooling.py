@@ -74,13 +74,16 @@ def _weights(sizes):
 
 def _average_pool(operator, count):
     def decomposed(x, kernel_size, stride=(), padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None):
+        given = [kernel_size, stride, padding]
         kernel, padding = (_of_dims(values, count) for values in (kernel_size, padding))
         stride, sizes = _of_dims(stride, count, kernel), x.shape[-count:]
         if x.dim() == count + 1:
             whole = (kernel, stride, padding, ceil_mode, count_include_pad, divisor_override)
             return operator(x.unsqueeze(0), *whole).squeeze(0)
         if not ceil_mode or not all(isinstance(size, int) for size in sizes):
-            return NotImplemented
+            # torch-mlir takes lists of another length for something else.
+            is_whole = all(isinstance(values, (list, tuple)) and len(values) == count for values in given)
+            return NotImplemented if is_whole else operator(x, kernel, stride, padding, ceil_mode, count_include_pad, divisor_override)
         missing = _missing(sizes, kernel, stride, padding, [1] * count)
         if not any(missing):
             return operator(x, kernel, stride, padding, False, count_include_pad, divisor_override)

@@ -5,6 +5,7 @@
 import math
 
 import torch
+from torch._decomp import decomposition_table
 
 from torch_operators import registering
 
@@ -30,6 +31,9 @@ def var_mean(x, dim=None, *, correction=1, keepdim=False):
 
 def _is_empty(x, dim):
     return any(isinstance(x.shape[d], int) and x.shape[d] == 0 for d in (dim or range(x.dim())))
+
+
+DECOMPOSITIONS[aten._batch_norm_with_update_functional.default] = decomposition_table[aten._batch_norm_with_update_functional.default]
 
 
 def _of_no_dims(operator, has_places):

@@ -228,12 +228,3 @@ def segment_reduce(data, reduce, *, lengths=None, indices=None, offsets=None, ax
     if reduce == "sum":
         return total
     return torch.where(count > 0, total / count.clamp(min=1).to(data.dtype), math.nan if initial is None else total)
-
-
-@_decomposes(aten.resize.default)
-def resize(x, size, *, memory_format=None):
-    """What is added has whatever was in memory: zeros here."""
-    count, flat = math.prod(size), x.reshape(-1)
-    if count > x.numel():
-        flat = torch.cat([flat, flat.new_zeros(count - x.numel())])
-    return flat[:count].reshape(size)

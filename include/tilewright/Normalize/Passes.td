@@ -363,6 +363,7 @@ def DropConstantSumsPass : Pass<"tilewright-drop-constant-sums", "::mlir::func::
   let description = [{
     A reduction whose body yields values from outside of it becomes an elementwise op: its init where
     a dim that is reduced has no elements, else those values. One that has a pinned config is refused.
+    A reduction of a dim without elements by its type is its init, unless it has a pinned config.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect",

@@ -36,10 +36,9 @@ def _info(matrix):
 
 def _solved(matrix, right):
     """By Gauss and Jordan, with the largest pivot of a column."""
-    size = matrix.shape[-1]
+    size, batch = matrix.shape[-1], torch.broadcast_shapes(matrix.shape[:-2], right.shape[:-2])
     if not size:
-        return right.clone()
-    batch = torch.broadcast_shapes(matrix.shape[:-2], right.shape[:-2])
+        return right.expand(*batch, *right.shape[-2:]).clone()
     both = torch.cat([matrix.expand(*batch, size, size), right.expand(*batch, *right.shape[-2:])], -1)
     rows = _rows(matrix)
     for step in range(size):
@@ -240,17 +239,17 @@ def householder_product(reflectors, scales):
 
 @_decomposes(aten.linalg_matrix_exp.default)
 def exponential(matrix):
-    """A series of the matrix over a power of two, and as many squares, of 16 at most."""
-    size = matrix.shape[-1]
+    """A series of the matrix over a power of two, and as many squares, of 16 at most; in f64, since each square doubles the error."""
+    size, terms = matrix.shape[-1], 18 if matrix.dtype == torch.float64 else 10
     if not size:
         return matrix.clone()
-    norm = matrix.abs().sum(-2).amax(-1)
-    count = torch.ceil(torch.log2(norm.clamp(min=0.5) * 2)).clamp(max=16.0)
-    small = matrix * torch.exp2(-count)[..., None, None]
-    one = torch.eye(size, dtype=matrix.dtype, device=matrix.device)
+    wide = matrix.to(torch.float64)
+    count = torch.ceil(torch.log2(wide.abs().sum(-2).amax(-1).clamp(min=0.5) * 2)).clamp(max=16.0)
+    small = wide * torch.exp2(-count)[..., None, None]
+    one = torch.eye(size, dtype=torch.float64, device=matrix.device)
     result = one.expand(matrix.shape)
-    for power in range(18 if matrix.dtype == torch.float64 else 10, 0, -1):
+    for power in range(terms, 0, -1):
         result = one + small @ result / power
     for step in range(16):
         result = torch.where((step < count)[..., None, None], result @ result, result)
-    return result
+    return result.to(matrix.dtype)

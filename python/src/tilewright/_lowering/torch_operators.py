@@ -160,6 +160,11 @@ for _name in ("alias", "as_strided", "diagonal", "expand", "narrow", "permute", 
             _copies(getattr(getattr(aten, f"{_name}_copy"), _overload), getattr(getattr(aten, _name), _overload))
 
 
+@_decomposes(aten.unbind_copy.int)
+def unbind_copy(x, dim=0):
+    return [part.clone() for part in x.unbind(dim)]
+
+
 @_decomposes(aten.empty_permuted.default)
 def empty_permuted(size, physical_layout, **options):
     """Elements lie in their order here, whatever order PyTorch has them in."""

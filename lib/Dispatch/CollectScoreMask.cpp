@@ -17,19 +17,23 @@ using namespace tilewright;
 
 using Expression = ElementExpression;
 
+static double toDouble(APFloat value) {
+  bool loses;
+  value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &loses);
+  return value.convertToDouble();
+}
+
+double tilewright::lowestOf(Type type) {
+  return toDouble(
+      APFloat::getLargest(cast<FloatType>(type).getFloatSemantics(), /*Negative=*/true));
+}
+
 bool tilewright::hidesKeys(double number, Type type) {
-  const llvm::fltSemantics &semantics = cast<FloatType>(type).getFloatSemantics();
-  auto toDouble = [](APFloat value) {
-    bool loses;
-    value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &loses);
-    return value.convertToDouble();
-  };
   // As the type has it: bf16's is larger.
   APFloat most(-1e9);
   bool loses;
-  most.convert(semantics, APFloat::rmNearestTiesToEven, &loses);
-  return number <= std::max(toDouble(most),
-                            toDouble(APFloat::getLargest(semantics, /*Negative=*/true)));
+  most.convert(cast<FloatType>(type).getFloatSemantics(), APFloat::rmNearestTiesToEven, &loses);
+  return number <= std::max(toDouble(most), lowestOf(type));
 }
 
 /// A comparison of coordinates that holds for all that there are.
@@ -90,7 +94,7 @@ void ScoreMask::hide(const Expression &visible, bool isInverted, double hidden) 
   }
   if (isAlways(visible, isInverted))
     return;
-  Condition condition{&visible, isInverted, hidden, false, unsigned(hiding.size())};
+  Condition condition{&visible, isInverted, hidden, false, steps++};
   if (auto bound = matchBound(condition))
     bounds.push_back(*bound);
   else
@@ -156,12 +160,13 @@ void ScoreMask::add(const Expression &term) {
   }
   // A finite number leaves a row of which all is hidden an average.
   if (hidden && (!other || other->getConstant() == 0.0))
-    if (auto bound = matchBound({condition, isInverted, *hidden, true})) {
+    if (auto bound = matchBound({condition, isInverted, *hidden, true, steps})) {
       bound->condition.expression = &term;
       bounds.push_back(*bound);
+      ++steps;
       return;
     }
-  terms.push_back(&term);
+  terms.push_back({&term, steps++, /*hides=*/false});
 }
 
 std::optional<unsigned> ScoreMask::getQuery() const {

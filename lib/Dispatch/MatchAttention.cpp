@@ -153,12 +153,25 @@ bool AttentionRaiser::matchSoftmax(OpOperand &weights) {
   largest = withoutGuard(difference->operands[1], -INFINITY);
   total = withoutGuard(sum, 0);
   givesZeros = guard || (largest != difference->operands[1] && total != sum);
+  if (!matchReduction(*largest, "arith.maximumf", "arith.maxnumf", *shifted, largestStart) ||
+      (largestStart > -1e30 && !hidesKeys(largestStart, shifted->type)))
+    return false;
+  // What takes the larger number begins with NaN, too.
+  Value init;
+  if (std::isnan(largestStart) && findTerm(*largest, "arith.maximumf", "", init))
+    return false;
   double start = 0;
-  if (!matchReduction(*largest, "arith.maximumf", "arith.maxnumf", *shifted,
-                      start) ||
-      (start > -1e30 && !hidesKeys(start, shifted->type)))
-    return false; // what takes the larger number begins with NaN, too
   return matchReduction(*total, "arith.addf", "", *part, start) && start == 0;
+}
+
+/// Where all keys of a query are hidden, the largest score must be the number that hides them, and
+/// not the one that the reduction begins with.
+bool AttentionRaiser::matchStart() {
+  if (std::isnan(largestStart) || largestStart <= lowestOf(shifted->type))
+    return true;
+  std::optional<double> hidden = hiding->getLowest();
+  return (hidden && largestStart <= *hidden) ||
+         refuse("the largest score begins with a number that may be above those that hide keys");
 }
 
 /// Weights may be zeros where a query sees no key, as those of the op are: where the largest

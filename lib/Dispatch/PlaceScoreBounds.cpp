@@ -23,7 +23,7 @@ using Expression = ElementExpression;
 
 std::optional<ScoreMask::Length> ScoreMask::matchLength(const Condition &condition,
                                                        unsigned query) const {
-  if (!std::isinf(condition.hidden) || condition.isAdded)
+  if (!std::isinf(condition.hidden) || condition.isAdded || isInsideFinite(condition))
     return {};
   std::optional<Linear> sum =
       excess(expressions, *condition.expression, condition.isInverted, /*takesElements=*/true);
@@ -85,9 +85,9 @@ bool ScoreMask::seeKeys(unsigned query, const Sizes &sizes) const {
 
 /// Whether what is added does not choose keys: a distance times a slope, say, and no number of
 /// memory for each key, which may hide it, nor one that hides.
-bool ScoreMask::addsNoMask(const Expression &term) const {
+bool ScoreMask::addsNoMask(const Term &term) const {
   constexpr int64_t kHidesAsInteger = 1 << 20;
-  return !term.anyOf([&](const Expression &part) {
+  return !term.expression->anyOf([&](const Expression &part) {
     if (std::optional<double> number = part.getConstant())
       return hidesKeys(-std::abs(*number), part.type);
     APInt integer;
@@ -99,28 +99,53 @@ bool ScoreMask::addsNoMask(const Expression &term) const {
   });
 }
 
+std::optional<double> ScoreMask::getLowest() const {
+  double sum = 0;
+  auto add = [&](const Condition &condition) {
+    sum += std::isinf(condition.hidden) ? 0 : condition.hidden;
+  };
+  for (const Bound &bound : bounds)
+    add(bound.condition);
+  llvm::for_each(conditions, add);
+  bool isKnown =
+      llvm::all_of(terms, [&](const Term &term) { return addsNoMask(term); });
+  return isKnown ? std::optional(sum) : std::nullopt;
+}
+
 /// Whether the scores of a query may all be -inf: what is added may be anything.
 bool ScoreMask::mayHideAll(unsigned query, const Sizes &sizes) const {
   auto isInfinite = [](const Condition &condition) { return std::isinf(condition.hidden); };
   return llvm::any_of(conditions, isInfinite) ||
-         llvm::any_of(terms, [&](const Expression *term) { return !addsNoMask(*term); }) ||
+         llvm::any_of(terms, [&](const Term &term) { return !addsNoMask(term); }) ||
          (!seeKeys(query, sizes) && llvm::any_of(bounds, [&](const Bound &bound) {
            return isInfinite(bound.condition);
          }));
 }
 
+/// Whether a finite number is chosen later, in place of the -inf of `condition`.
+bool ScoreMask::isInsideFinite(const Condition &condition) const {
+  return llvm::any_of(conditions, [&](const Condition &other) {
+    return !std::isinf(other.hidden) && other.number < condition.number;
+  });
+}
+
 /// Comparisons that hide by a finite number hide as -inf does where each query sees a key and
-/// nothing else hides any; else they are conditions and terms like others.
+/// nothing else hides any; else they are conditions and terms like others. So are then those of
+/// -inf in place of which a finite number is chosen.
 void ScoreMask::takeFiniteBounds(unsigned query, const Sizes &sizes) {
   auto isFinite = [](const Bound &bound) { return !std::isinf(bound.condition.hidden); };
-  if (llvm::none_of(bounds, isFinite) ||
-      (conditions.empty() && seeKeys(query, sizes) &&
-       llvm::all_of(terms, [&](const Expression *term) { return addsNoMask(*term); })))
+  if (conditions.empty() && seeKeys(query, sizes) &&
+      llvm::all_of(terms, [&](const Term &term) { return addsNoMask(term); }))
     return;
   for (const Bound &bound : bounds)
     if (isFinite(bound))
       keep(bound);
   llvm::erase_if(bounds, isFinite);
+  auto isInside = [&](const Bound &bound) { return isInsideFinite(bound.condition); };
+  for (const Bound &bound : bounds)
+    if (isInside(bound))
+      keep(bound);
+  llvm::erase_if(bounds, isInside);
 }
 
 /// Comparisons with the lengths of a batch, however often the text has them, and with diagonals

@@ -46,6 +46,7 @@ private:
                       llvm::StringRef other, const ElementExpression &element,
                       double &start);
   bool matchGuard();
+  bool matchStart();
   bool matchScores(const ElementExpression &score);
   bool matchScaled(const ElementExpression &score);
   bool matchProduct(const ElementExpression &score);
@@ -76,6 +77,7 @@ private:
   Place queries, keys, values;
   const ElementExpression *shifted = nullptr; // what is in the exponent before the largest
   const ElementExpression *largest = nullptr, *total = nullptr;
+  double largestStart = 0; // what the reduction to `largest` begins with
   const ElementExpression *added = nullptr; // what is added to the scores, last
   const ElementExpression *guard = nullptr; // where it is true, weights are zeros
   bool givesZeros = false; // where a query sees no key, the text gives zeros

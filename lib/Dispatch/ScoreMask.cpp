@@ -15,10 +15,13 @@ using namespace tilewright;
 
 using Expression = ElementExpression;
 
+/// Scores are lost in f32 beside numbers up to this one.
+static constexpr double kLosesScores = -1e9;
+
 /// Leaves `bound` to the mask.
 void ScoreMask::keep(const Bound &bound) {
   if (bound.condition.isAdded)
-    terms.push_back(bound.condition.expression);
+    terms.push_back({bound.condition.expression, bound.condition.number, /*hides=*/true});
   else
     conditions.push_back(bound.condition);
 }
@@ -63,7 +66,7 @@ const Expression *ScoreMask::findInMemory(Type queryType, FloatType scoreType) c
     return conditions[0].expression;
   if (!conditions.empty() || terms.size() != 1)
     return nullptr;
-  const Expression *term = terms[0];
+  const Expression *term = terms[0].expression;
   if (term->is("arith.extf") && term->operands[0]->isElement() &&
       term->operands[0]->type == queryType)
     term = term->operands[0];
@@ -77,38 +80,61 @@ const Expression *ScoreMask::findInMemory(Type queryType, FloatType scoreType) c
   return term;
 }
 
+/// What is done first comes first. Where nothing but -inf is chosen, the order does not matter.
+SmallVector<ScoreMask::Part> ScoreMask::getParts() const {
+  SmallVector<Part> parts;
+  for (const Term &term : terms)
+    parts.push_back({nullptr, &term});
+  for (const Condition &condition : conditions)
+    parts.push_back({&condition, nullptr});
+  auto isFinite = [](const Condition &condition) { return !std::isinf(condition.hidden); };
+  if (llvm::any_of(conditions, isFinite))
+    llvm::sort(parts, [](const Part &left, const Part &right) {
+      return left.number() > right.number();
+    });
+  return parts;
+}
+
+/// The number in the mask for what `condition` hides. It is added to the score, which the text
+/// replaces: beside the lowest number any score is lost. Beside terms that may hide keys, too, it
+/// is the text's own, where scores are lost beside that.
+double ScoreMask::getWritten(const Condition &condition, FloatType scoreType) const {
+  bool mayTermsHide =
+      llvm::any_of(terms, [&](const Term &term) { return !addsNoMask(term); });
+  if (std::isinf(condition.hidden) ||
+      (mayTermsHide && scoreType.isF32() && condition.hidden <= kLosesScores))
+    return condition.hidden;
+  return lowestOf(scoreType);
+}
+
 /// The element of the mask: the terms' sum where the conditions let a key be seen, or whether they
-/// do. `values` are those of the terms, then those of the conditions.
+/// do. `values` are those of `parts`.
 Value ScoreMask::writeElement(OpBuilder &b, Location loc, FloatType scoreType,
-                              ValueRange values) const {
-  const llvm::fltSemantics &semantics = scoreType.getFloatSemantics();
-  auto number = [&](const APFloat &value) {
+                              ArrayRef<Part> parts, ValueRange values) const {
+  auto number = [&](double value) {
     return arith::ConstantOp::create(b, loc, b.getFloatAttr(scoreType, value));
   };
-  Value sum;
-  for (Value term : values.take_front(terms.size())) {
-    if (term.getType() != scoreType)
-      term = arith::ExtFOp::create(b, loc, scoreType, term);
-    sum = sum ? arith::AddFOp::create(b, loc, sum, term).getResult() : term;
-  }
   bool isBoolean = this->isBoolean();
-  if (!sum && !isBoolean)
-    sum = number(APFloat::getZero(semantics));
-  Value all;
-  for (auto [condition, visible] : llvm::zip(conditions, values.drop_front(terms.size()))) {
-    if (condition.isInverted) {
-      Value yes = arith::ConstantOp::create(b, loc, b.getBoolAttr(true));
-      visible = arith::XOrIOp::create(b, loc, visible, yes);
-    }
-    if (isBoolean) {
-      all = all ? arith::AndIOp::create(b, loc, all, visible).getResult() : visible;
+  Value sum, all;
+  for (auto [part, value] : llvm::zip_equal(parts, values)) {
+    if (part.term) {
+      if (value.getType() != scoreType)
+        value = arith::ExtFOp::create(b, loc, scoreType, value);
+      sum = sum ? arith::AddFOp::create(b, loc, sum, value).getResult() : value;
       continue;
     }
-    // The lowest number, beside which any score is lost.
-    APFloat hidden = std::isinf(condition.hidden)
-                         ? APFloat::getInf(semantics, /*Negative=*/true)
-                         : APFloat::getLargest(semantics, /*Negative=*/true);
-    sum = arith::SelectOp::create(b, loc, visible, sum, number(hidden));
+    if (part.condition->isInverted) {
+      Value yes = arith::ConstantOp::create(b, loc, b.getBoolAttr(true));
+      value = arith::XOrIOp::create(b, loc, value, yes);
+    }
+    if (isBoolean) {
+      all = all ? arith::AndIOp::create(b, loc, all, value).getResult() : value;
+      continue;
+    }
+    if (!sum)
+      sum = number(0);
+    sum = arith::SelectOp::create(b, loc, value, sum,
+                                  number(getWritten(*part.condition, scoreType)));
   }
   return isBoolean ? all : sum;
 }
@@ -125,21 +151,22 @@ Refusal ScoreMask::writeMask(OpBuilder &b, Location loc, unsigned query, FloatTy
   if (finite.size() > 1)
     return refuse(Refused::Unrelated, "keys are hidden by several finite numbers, of which the "
                                       "largest counts where a query sees no key");
-  // What is chosen last decides.
-  llvm::sort(conditions, [](const Condition &left, const Condition &right) {
-    return left.number > right.number;
-  });
-  if (llvm::any_of(terms, [&](const Expression *term) {
-        return term->type.getIntOrFloatBitWidth() > scoreType.getWidth();
+  auto hides = [](const Term &term) { return term.hides; };
+  if (!finite.empty() && *finite.begin() > kLosesScores && llvm::any_of(terms, hides))
+    return refuse(Refused::Unrelated, "keys are hidden by a finite number that is added and one "
+                                      "that is chosen");
+  if (llvm::any_of(terms, [&](const Term &term) {
+        return term.expression->type.getIntOrFloatBitWidth() > scoreType.getWidth();
       }))
     return refuse(Refused::Types, "what is added to the scores is of a wider type");
-  SmallVector<const Expression *> parts(terms);
-  for (const Condition &condition : conditions)
-    parts.push_back(condition.expression);
-  result.mask = writeTensor(b, loc, parts, expressions,
+  SmallVector<Part> parts = getParts();
+  SmallVector<const Expression *> elements;
+  for (const Part &part : parts)
+    elements.push_back(part.condition ? part.condition->expression : part.term->expression);
+  result.mask = writeTensor(b, loc, elements, expressions,
                             isBoolean() ? Type(b.getI1Type()) : scoreType, {query, key},
                             sizes.of, result.maskAt, [&](OpBuilder &inner, ValueRange values) {
-                              return writeElement(inner, loc, scoreType, values);
+                              return writeElement(inner, loc, scoreType, parts, values);
                             });
   if (!result.mask)
     return refuse(Refused::Layout,

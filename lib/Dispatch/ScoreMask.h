@@ -35,6 +35,10 @@ public:
   /// The coordinate that a comparison compares keys with, which is that of the queries.
   std::optional<unsigned> getQuery() const;
 
+  /// The lowest finite number that a hidden score may be, 0 if there is none; nothing where it is
+  /// in memory.
+  std::optional<double> getLowest() const;
+
   /// What the op gets.
   struct Result {
     bool isTopLeft = false, isBottomRight = false;
@@ -60,7 +64,19 @@ private:
     bool isInverted;
     double hidden;
     bool isAdded; // 0 or `hidden` is added
-    unsigned number = 0; // from the last that is chosen between inwards
+    unsigned number = 0; // from what is done last inwards, among terms, too
+  };
+  /// Something that is added.
+  struct Term {
+    const ElementExpression *expression;
+    unsigned number;
+    bool hides; // 0 or a finite number
+  };
+  /// A step towards an element of the mask: one of the two.
+  struct Part {
+    const Condition *condition;
+    const Term *term;
+    unsigned number() const { return condition ? condition->number : term->number; }
   };
   /// Keys at most `offset` behind the query, or (isLower) at most before it.
   struct Bound {
@@ -76,8 +92,9 @@ private:
 
   // PlaceScoreBounds.cpp.
   void takeFiniteBounds(unsigned query, const Sizes &sizes);
+  bool isInsideFinite(const Condition &condition) const;
   bool seeKeys(unsigned query, const Sizes &sizes) const;
-  bool addsNoMask(const ElementExpression &term) const;
+  bool addsNoMask(const Term &term) const;
   bool mayHideAll(unsigned query, const Sizes &sizes) const;
   bool place(unsigned query, const Sizes &sizes, Result &result) const;
   bool placeByLength(mlir::OpBuilder &b, mlir::Location loc, unsigned query, const Sizes &sizes,
@@ -95,9 +112,11 @@ private:
   // ScoreMask.cpp.
   void keep(const Bound &bound);
   bool isBoolean() const;
+  llvm::SmallVector<Part> getParts() const;
   const ElementExpression *findInMemory(mlir::Type queryType, mlir::FloatType scoreType) const;
+  double getWritten(const Condition &condition, mlir::FloatType scoreType) const;
   mlir::Value writeElement(mlir::OpBuilder &b, mlir::Location loc, mlir::FloatType scoreType,
-                           mlir::ValueRange values) const;
+                           llvm::ArrayRef<Part> parts, mlir::ValueRange values) const;
   Refusal writeMask(mlir::OpBuilder &b, mlir::Location loc, unsigned query,
                     mlir::FloatType scoreType, const Sizes &sizes, Result &result);
 
@@ -108,11 +127,15 @@ private:
   llvm::SmallPtrSet<const ElementExpression *, 4> sums;
   llvm::SmallVector<Bound> bounds;
   llvm::SmallVector<Condition> conditions;
-  llvm::SmallVector<const ElementExpression *> terms;
+  llvm::SmallVector<Term> terms;
+  unsigned steps = 0; // what conditions and terms are numbered by
 };
 
 /// Numbers that hide a key: their exponentials are zeros beside that of any score.
 bool hidesKeys(double number, mlir::Type type);
+
+/// The lowest number of `type` that is finite.
+double lowestOf(mlir::Type type);
 
 } // namespace tilewright
 

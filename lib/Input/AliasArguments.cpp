@@ -15,7 +15,8 @@
 //     return …
 //
 // What reads the argument's old value is done before. Where the function returns that value, it is
-// copied before anything is written.
+// copied before anything is written: here where it is returned as it is, in the host code
+// (PrepareDestinations.cpp) where a branch or a loop passes it on, say.
 
 #include "tilewright/Input/Input.h"
 
@@ -91,7 +92,7 @@ static void copyReturned(OpBuilder &b, func::ReturnOp end, ArrayRef<int64_t> res
   }
 }
 
-LogicalResult tilewright::aliasArguments(func::FuncOp func) {
+LogicalResult tilewright::aliasArguments(func::FuncOp func, bool copies) {
   FailureOr<SmallVector<int64_t>> results = aliasedResults(func);
   if (failed(results))
     return failure();
@@ -120,6 +121,11 @@ LogicalResult tilewright::aliasArguments(func::FuncOp func) {
     auto value = bufferization::ToTensorOp::create(b, loc, tensor, argument, /*restrict=*/true,
                                                    /*writable=*/true);
     argument.replaceAllUsesExcept(value, value);
+    if (copies) {
+      auto copy = bufferization::AllocTensorOp::create(b, loc, tensor,
+                                                       /*dynamicSizes=*/ValueRange(), value);
+      value.getResult().replaceAllUsesExcept(copy, copy);
+    }
     b.setInsertionPoint(end);
     auto store = bufferization::MaterializeInDestinationOp::create(
         b, loc, end.getOperand(result), argument);
@@ -142,9 +148,11 @@ LogicalResult tilewright::aliasArguments(func::FuncOp func) {
 namespace {
 struct AliasArgumentsPass
     : public tilewright::impl::AliasArgumentsPassBase<AliasArgumentsPass> {
+  using AliasArgumentsPassBase::AliasArgumentsPassBase;
+
   void runOnOperation() override {
     for (auto func : getOperation().getOps<func::FuncOp>())
-      if (failed(aliasArguments(func)))
+      if (failed(aliasArguments(func, copies)))
         return signalPassFailure();
   }
 };

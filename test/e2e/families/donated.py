@@ -5,7 +5,7 @@ the results that are left, then those in the memory of arguments."""
 
 import numpy as np
 
-from data import BF16, F16, F32, I8, INDEX, choice, integers, uniform
+from data import BF16, F16, F32, I1, I8, I32, INDEX, choice, integers, uniform
 from functions import BOUNDED, EXACT, Function
 
 
@@ -78,6 +78,37 @@ def kept(dynamic):
     return f
 
 
+def chosen(how, element=F32):
+    """The old elements are a result by a branch, a choice, a loop that may not run, or what is folded away."""
+    f = Function("donated", element.name, how, {"m": 30, "n": 7})
+    a, b, c = f.arg(element, "mn"), f.arg(element, "mn"), f.scalar_arg(I1)
+    a.result = 0
+    total = f.op("linalg.add", [a, b], f.empty(element, "mn"))
+    type_text = f.value_type(a)
+    if how == "select":
+        old = f.raw(f"arith.select {c.name}, {a.name}, {b.name} : {type_text}", element, "mn")
+    elif how == "if":
+        old = f.raw(f"scf.if {c.name} -> {type_text} {{\n      scf.yield {a.name} : {type_text}\n    }} else {{\n"
+                    f"      scf.yield {b.name} : {type_text}\n    }}", element, "mn")
+    elif how == "for":
+        from_, step = (f.raw(f"arith.constant {n} : index", INDEX, None).name for n in (0, 1))
+        to = f.raw(f"arith.index_castui {c.name} : i1 to index", INDEX, None).name
+        old = f.raw(f"scf.for %i = {from_} to {to} step {step} iter_args(%x = {a.name}) -> {type_text} {{\n"
+                    f"      %y = linalg.add ins(%x, {b.name} : {type_text}, {type_text}) outs({f.empty(element, 'mn').name} : {type_text}) -> {type_text}\n"
+                    f"      scf.yield %y : {type_text}\n    }}", element, "mn")
+    else:
+        zero = f.raw(f"arith.constant dense<0> : {type_text}", element, "mn")
+        old = f.raw(f"arith.addi {a.name}, {zero.name} : {type_text}", element, "mn")
+    f.ret(total, old)
+
+    def reference(a, b, c):
+        other = {"select": b, "if": b, "for": a + b}.get(how, a)
+        return other if (c != 0) == (how == "for") else a, a + b
+    for value in (0, 1):
+        f.case(str(value), {}, [integers(-9, 9), integers(-9, 9), choice(value)], EXACT, reference)
+    return f
+
+
 def decode(element):
     """A step of a decoder: keys and values get a row, and are attended to."""
     f = Function("donated", element.name, "decode", {"h": 2, "m": 1, "n": 40, "d": 16, "O": 1})
@@ -115,6 +146,9 @@ def functions():
             yield cache(F32, label, dynamic)
         yield swap(dynamic)
         yield kept(dynamic)
+    for how in ("select", "if", "for"):
+        yield chosen(how)
+    yield chosen("folded", I32)
     yield cache(F16, "read", True)
     yield cache(I8, "update", True)
     yield decode(F32)

@@ -126,7 +126,7 @@ LogicalResult Compilation::compileOracle(Job &job, const HostOptions &host,
   input.addNestedPass<func::FuncOp>(createCropPadsPass());
   input.addNestedPass<func::FuncOp>(createDecomposeGathersPass());
   input.addNestedPass<func::FuncOp>(createDecomposeWinogradPass());
-  input.addPass(createAliasArgumentsPass({/*copies=*/true}));
+  input.addPass(createAliasArgumentsPass());
   PrepareIrregularPassOptions whole;
   whole.keepSorts = true;
   input.addNestedPass<func::FuncOp>(createPrepareIrregularPass(whole));

@@ -15,8 +15,8 @@
 //     return …
 //
 // What reads the argument's old value is done before. Where the function returns that value, it is
-// copied before anything is written: here where it is returned as it is, in the host code
-// (PrepareDestinations.cpp) where a branch or a loop passes it on, say.
+// copied before anything is written: here where it is returned as it is, else later
+// (tilewright-keep-overwritten), where branches, loops and calls are known to pass it on.
 
 #include "tilewright/Input/Input.h"
 
@@ -92,7 +92,7 @@ static void copyReturned(OpBuilder &b, func::ReturnOp end, ArrayRef<int64_t> res
   }
 }
 
-LogicalResult tilewright::aliasArguments(func::FuncOp func, bool copies) {
+LogicalResult tilewright::aliasArguments(func::FuncOp func) {
   FailureOr<SmallVector<int64_t>> results = aliasedResults(func);
   if (failed(results))
     return failure();
@@ -121,11 +121,6 @@ LogicalResult tilewright::aliasArguments(func::FuncOp func, bool copies) {
     auto value = bufferization::ToTensorOp::create(b, loc, tensor, argument, /*restrict=*/true,
                                                    /*writable=*/true);
     argument.replaceAllUsesExcept(value, value);
-    if (copies) {
-      auto copy = bufferization::AllocTensorOp::create(b, loc, tensor,
-                                                       /*dynamicSizes=*/ValueRange(), value);
-      value.getResult().replaceAllUsesExcept(copy, copy);
-    }
     b.setInsertionPoint(end);
     auto store = bufferization::MaterializeInDestinationOp::create(
         b, loc, end.getOperand(result), argument);
@@ -148,11 +143,9 @@ LogicalResult tilewright::aliasArguments(func::FuncOp func, bool copies) {
 namespace {
 struct AliasArgumentsPass
     : public tilewright::impl::AliasArgumentsPassBase<AliasArgumentsPass> {
-  using AliasArgumentsPassBase::AliasArgumentsPassBase;
-
   void runOnOperation() override {
     for (auto func : getOperation().getOps<func::FuncOp>())
-      if (failed(aliasArguments(func, copies)))
+      if (failed(aliasArguments(func)))
         return signalPassFailure();
   }
 };

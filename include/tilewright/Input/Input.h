@@ -36,9 +36,8 @@ getConvertedTosaOps(mlir::MLIRContext *context);
 /// Emits errors and fails if `module` is nothing that can be compiled.
 mlir::LogicalResult checkInput(mlir::ModuleOp module);
 
-/// Results in the memory of arguments with `tf.aliasing_output` (lib/Input/AliasArguments.cpp);
-/// with `copies`, the function works on a copy of these.
-mlir::LogicalResult aliasArguments(mlir::func::FuncOp func, bool copies = false);
+/// Results in the memory of arguments with `tf.aliasing_output` (lib/Input/AliasArguments.cpp).
+mlir::LogicalResult aliasArguments(mlir::func::FuncOp func);
 
 /// Scatters, scans and sorts in the forms that have kernels (lib/Input/PrepareIrregular.cpp);
 /// with `keepSorts`, as the oracle has them, not the sorts.

@@ -47,9 +47,6 @@ def AliasArgumentsPass : Pass<"tilewright-alias-arguments", "::mlir::ModuleOp"> 
     An argument with `tf.aliasing_output = N`, a tensor of the type of result N, becomes a
     memref, into which that result is written; the function does not return it any more.
   }];
-  let options = [Option<"copies", "copies", "bool", /*default=*/"false",
-                        "the function works on a copy of the argument, as the oracle does: "
-                        "upstream's bufferization does not see which results share its memory">];
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect",
                            "::mlir::memref::MemRefDialect",
                            "::mlir::tensor::TensorDialect"];

@@ -16,17 +16,10 @@
 // looks at the value later. Loop-carried tensors qualify if the initial value
 // and each yielded value do. Whatever is not understood is copied.
 //
-// A store to the caller's memref overwrites in the same way, and comes after
-// all that is computed. What a later store, or the caller, wants of the old
-// elements is copied before:
-//
-//   bufferization.materialize_in_destination %b in writable %m    // %a is of
-//   %m bufferization.materialize_in_destination %a in writable %n    // a swap
-// becomes
-//   %c = bufferization.alloc_tensor() copy(%a)
-//   bufferization.materialize_in_destination %b in writable %m
-//   bufferization.materialize_in_destination %c in writable %n
+// A store to the caller's memref overwrites in the same way, and comes after all that is computed
+// (KeepOverwritten.h).
 
+#include "KeepOverwritten.h"
 #include "tilewright/Target/Host/Passes.h"
 
 #include "tilewright/Dialect/Picks.h"
@@ -188,12 +181,6 @@ static bool isOwned(OpOperand &consumer, ArrayRef<OpOperand *> along) {
   return isOwned(consumer, assumed, along);
 }
 
-static Value createCopy(OpBuilder &builder, Location loc, Value value) {
-  return bufferization::AllocTensorOp::create(
-      builder, loc, cast<RankedTensorType>(value.getType()),
-      /*dynamicSizes=*/ValueRange(), value);
-}
-
 /// Where a loop carries a tensor that it may not overwrite only because of what
 /// it starts from, one copy of that in front of the loop is enough.
 static bool copyBeforeLoop(OpOperand &consumer, ArrayRef<OpOperand *> along) {
@@ -261,81 +248,12 @@ static Value createEmptyLike(OpBuilder &builder, Location loc, Value like) {
 // Stores
 //===----------------------------------------------------------------------===//
 
-/// True if the buffer of `value` may be that of `memref`. Memrefs of a function
-/// do not overlap, so only values that come from its tensor qualify.
-static bool mayShareBuffer(Value value, Value memref, DenseSet<Value> &seen) {
-  if (!isa<TensorType>(value.getType()) || !seen.insert(value).second)
-    return false;
-  auto any = [&](ValueRange values) {
-    return llvm::any_of(values, [&](Value other) {
-      return mayShareBuffer(other, memref, seen);
-    });
-  };
-  if (auto argument = dyn_cast<BlockArgument>(value)) {
-    Operation *parent = argument.getOwner()->getParentOp();
-    if (isa<func::FuncOp>(parent))
-      return false;
-    auto loop = dyn_cast<scf::ForOp>(parent);
-    if (!loop)
-      return true;
-    return any({loop.getTiedLoopInit(argument)->get(),
-                loop.getTiedLoopYieldedValue(argument)->get()});
-  }
-  Operation *op = value.getDefiningOp();
-  unsigned number = cast<OpResult>(value).getResultNumber();
-  if (auto toTensor = dyn_cast<bufferization::ToTensorOp>(op))
-    return toTensor.getBuffer() == memref;
-  if (isa<tensor::EmptyOp, bufferization::AllocTensorOp, tensor::FromElementsOp,
-          tensor::InsertOp>(op))
-    return false; // new, or a copy (ConvertTensors.cpp)
-  if (auto dispatch = dyn_cast<DispatchOp>(op))
-    return any(dispatch.getOuts()[number]);
-  if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
-    return any(insert.getDest());
-  if (auto loop = dyn_cast<scf::ForOp>(op))
-    return any({loop.getInitArgs()[number], loop.getYieldedValues()[number]});
-  if (auto branch = dyn_cast<scf::IfOp>(op))
-    return any({branch.thenYield()->getOperand(number),
-                branch.elseYield()->getOperand(number)});
-  return op->getNumRegions() || any(op->getOperands());
-}
-
-static SmallVector<bufferization::MaterializeInDestinationOp>
-storesOf(Block &block) {
-  return llvm::to_vector(
-      block.getOps<bufferization::MaterializeInDestinationOp>());
-}
-
 /// Stores follow everything that may read what they overwrite: they are all
 /// made of the values that memrefs hold at the end (RaiseMemrefs.cpp).
 static void sinkStores(Block &block) {
-  for (bufferization::MaterializeInDestinationOp store : storesOf(block))
+  for (auto store :
+       llvm::to_vector(block.getOps<bufferization::MaterializeInDestinationOp>()))
     store->moveBefore(block.getTerminator());
-}
-
-/// Copies what is read after a store of its buffer, in front of that store.
-static void keepOverwritten(Block &block) {
-  SmallVector<bufferization::MaterializeInDestinationOp> stores =
-      storesOf(block);
-  for (size_t number = 0; number < stores.size(); ++number) {
-    bufferization::MaterializeInDestinationOp store = stores[number];
-    DenseMap<Value, Value> copies;
-    auto keep = [&](OpOperand &use) {
-      DenseSet<Value> seen;
-      if (!mayShareBuffer(use.get(), store.getDest(), seen))
-        return;
-      Value &copy = copies[use.get()];
-      if (!copy) {
-        OpBuilder builder(store);
-        copy = createCopy(builder, use.getOwner()->getLoc(), use.get());
-      }
-      use.set(copy);
-    };
-    for (auto later : ArrayRef(stores).drop_front(number + 1))
-      keep(later.getSourceMutable());
-    for (OpOperand &use : block.getTerminator()->getOpOperands())
-      keep(use);
-  }
 }
 
 namespace {

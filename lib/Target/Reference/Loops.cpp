@@ -7,6 +7,7 @@
 #include "tilewright/Target/Reference/Loops.h"
 #include "tilewright/Dialect/GreedyRewrite.h"
 
+#include "tilewright/Target/Host/Passes.h"
 #include "tilewright/Target/Reference/Passes.h"
 
 #include "mlir/Conversion/Passes.h"
@@ -53,6 +54,7 @@ void tilewright::protectArguments(ModuleOp module) {
 
 void tilewright::buildBufferization(OpPassManager &pm) {
   pm.addPass(createCopyPartialInitsPass());
+  pm.addNestedPass<func::FuncOp>(createKeepOverwrittenPass());
   pm.addPass(bufferization::createEmptyTensorToAllocTensorPass());
   bufferization::OneShotBufferizePassOptions bufferize;
   bufferize.bufferizeFunctionBoundaries = true;

@@ -22,6 +22,16 @@ def PrepareDestinationsPass
                            "mlir::tensor::TensorDialect"];
 }
 
+def KeepOverwrittenPass : Pass<"tilewright-keep-overwritten", "::mlir::func::FuncOp"> {
+  let summary = "copies what stores to memrefs overwrite and something wants later";
+  let description = [{
+    What a store to a memref (`bufferization.materialize_in_destination`) or the
+    caller wants of a buffer that an earlier store overwrites is copied in front
+    of that.
+  }];
+  let dependentDialects = ["mlir::bufferization::BufferizationDialect"];
+}
+
 def ManageViewsPass : Pass<"tilewright-manage-views", "::mlir::ModuleOp"> {
   let summary = "adds the call context and counts references to tensors";
   let description = [{

@@ -29,12 +29,13 @@ Value tilewright::createCopy(OpBuilder &builder, Location loc, Value value) {
 
 /// True if the buffer of `value` may be that of `memref`. Memrefs of a function
 /// do not overlap, so only values that come from its tensor qualify.
-static bool mayShareBuffer(Value value, Value memref, DenseSet<Value> &seen) {
+static bool mayShareBuffer(Value value, Value memref, bool insertsInPlace,
+                           DenseSet<Value> &seen) {
   if (!isa<TensorType>(value.getType()) || !seen.insert(value).second)
     return false;
   auto any = [&](ValueRange values) {
     return llvm::any_of(values, [&](Value other) {
-      return mayShareBuffer(other, memref, seen);
+      return mayShareBuffer(other, memref, insertsInPlace, seen);
     });
   };
   if (auto argument = dyn_cast<BlockArgument>(value)) {
@@ -51,9 +52,9 @@ static bool mayShareBuffer(Value value, Value memref, DenseSet<Value> &seen) {
   unsigned number = cast<OpResult>(value).getResultNumber();
   if (auto toTensor = dyn_cast<bufferization::ToTensorOp>(op))
     return toTensor.getBuffer() == memref;
-  if (isa<tensor::EmptyOp, bufferization::AllocTensorOp, tensor::FromElementsOp,
-          tensor::InsertOp>(op))
-    return false; // new, or a copy (ConvertTensors.cpp)
+  if (isa<tensor::EmptyOp, bufferization::AllocTensorOp, tensor::FromElementsOp>(op) ||
+      (isa<tensor::InsertOp>(op) && !insertsInPlace))
+    return false; // new, or a copy
   if (auto dispatch = dyn_cast<DispatchOp>(op))
     return any(dispatch.getOuts()[number]);
   if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
@@ -68,7 +69,7 @@ static bool mayShareBuffer(Value value, Value memref, DenseSet<Value> &seen) {
   return op->getNumRegions() || any(op->getOperands());
 }
 
-void tilewright::keepOverwritten(Block &block) {
+void tilewright::keepOverwritten(Block &block, bool insertsInPlace) {
   SmallVector<bufferization::MaterializeInDestinationOp> stores =
       llvm::to_vector(block.getOps<bufferization::MaterializeInDestinationOp>());
   for (size_t number = 0; number < stores.size(); ++number) {
@@ -76,7 +77,7 @@ void tilewright::keepOverwritten(Block &block) {
     DenseMap<Value, Value> copies;
     auto keep = [&](OpOperand &use) {
       DenseSet<Value> seen;
-      if (!mayShareBuffer(use.get(), store.getDest(), seen))
+      if (!mayShareBuffer(use.get(), store.getDest(), insertsInPlace, seen))
         return;
       Value &copy = copies[use.get()];
       if (!copy) {
@@ -96,7 +97,7 @@ namespace {
 struct KeepOverwrittenPass : tilewright::impl::KeepOverwrittenPassBase<KeepOverwrittenPass> {
   void runOnOperation() override {
     if (!getOperation().isExternal() && getOperation().getBody().hasOneBlock())
-      keepOverwritten(getOperation().getBody().front());
+      keepOverwritten(getOperation().getBody().front(), /*insertsInPlace=*/true);
   }
 };
 } // namespace

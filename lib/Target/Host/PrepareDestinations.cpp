@@ -297,7 +297,7 @@ struct PrepareDestinationsPass
         out.set(createCopy(builder, loc, out.get()));
       }
     }
-    llvm::for_each(bodies, [](Block *body) { keepOverwritten(*body); });
+    llvm::for_each(bodies, [](Block *body) { keepOverwritten(*body, /*insertsInPlace=*/false); });
   }
 };
 } // namespace

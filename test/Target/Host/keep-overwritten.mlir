@@ -31,6 +31,19 @@ func.func @loop(%a: memref<4xf32>, %n: index, %b: tensor<4xf32>) -> tensor<4xf32
   return %r : tensor<4xf32>
 }
 
+// An element is inserted in place.
+// CHECK-LABEL: func.func @inserted(
+// CHECK: %[[R:.*]] = tensor.insert
+// CHECK: %[[KEPT:.*]] = bufferization.alloc_tensor() copy(%[[R]])
+// CHECK: bufferization.materialize_in_destination
+// CHECK: return %[[KEPT]]
+func.func @inserted(%a: memref<4xf32>, %x: f32, %i: index, %b: tensor<4xf32>) -> tensor<4xf32> {
+  %t = bufferization.to_tensor %a restrict writable : memref<4xf32> to tensor<4xf32>
+  %r = tensor.insert %x into %t[%i] : tensor<4xf32>
+  bufferization.materialize_in_destination %b in restrict writable %a : (tensor<4xf32>, memref<4xf32>) -> ()
+  return %r : tensor<4xf32>
+}
+
 // What an op computes into another tensor is not the buffer's.
 // CHECK-LABEL: func.func @computed(
 // CHECK-NOT: bufferization.alloc_tensor

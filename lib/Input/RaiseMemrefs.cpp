@@ -392,13 +392,14 @@ LogicalResult Raiser::raiseOp(Operation *op) {
 }
 
 LogicalResult Raiser::raiseBlock(Block &block) {
-  for (Operation &op : llvm::make_early_inc_range(block.without_terminator()))
-    if (failed(raiseOp(&op)))
-      return failure();
+  // In front of what reads the memrefs that a loop passes on.
   Operation *end = block.getTerminator();
   if (llvm::any_of(end->getOperands(), isMemref))
     return end->emitOpError("passes on a memref; pass its tensor, or write "
                             "into an argument of the function");
+  for (Operation &op : llvm::make_early_inc_range(block.without_terminator()))
+    if (failed(raiseOp(&op)))
+      return failure();
   return success();
 }
 

@@ -43,3 +43,16 @@ func.func @WrittenConstants(%x: memref<8xf32>) {
   linalg.exp ins(%x : memref<8xf32>) outs(%m : memref<8xf32>)
   return
 }
+
+// -----
+
+func.func @Carried(%a: memref<8xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%m = %a) -> (memref<8xf32>) {
+    linalg.exp ins(%m : memref<8xf32>) outs(%m : memref<8xf32>)
+    // expected-error @below {{passes on a memref; pass its tensor, or write into an argument}}
+    scf.yield %m : memref<8xf32>
+  }
+  return
+}

@@ -93,11 +93,21 @@ void tilewright::keepOverwritten(Block &block, bool insertsInPlace) {
   }
 }
 
+/// Buffers without a store keep their elements.
+static void protectUnwritten(Block &block) {
+  for (auto toTensor : block.getOps<bufferization::ToTensorOp>())
+    if (llvm::none_of(toTensor.getBuffer().getUsers(),
+                      llvm::IsaPred<bufferization::MaterializeInDestinationOp>))
+      toTensor.setWritable(false);
+}
+
 namespace {
 struct KeepOverwrittenPass : tilewright::impl::KeepOverwrittenPassBase<KeepOverwrittenPass> {
   void runOnOperation() override {
-    if (!getOperation().isExternal() && getOperation().getBody().hasOneBlock())
-      keepOverwritten(getOperation().getBody().front(), /*insertsInPlace=*/true);
+    if (getOperation().isExternal() || !getOperation().getBody().hasOneBlock())
+      return;
+    protectUnwritten(getOperation().getBody().front());
+    keepOverwritten(getOperation().getBody().front(), /*insertsInPlace=*/true);
   }
 };
 } // namespace

@@ -54,3 +54,13 @@ func.func @computed(%a: memref<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
   bufferization.materialize_in_destination %b in restrict writable %a : (tensor<4xf32>, memref<4xf32>) -> ()
   return %r : tensor<4xf32>
 }
+
+// The caller finds in a buffer without a store what was there.
+// CHECK-LABEL: func.func @unwritten(
+// CHECK: bufferization.to_tensor %{{.*}} restrict :
+func.func @unwritten(%a: memref<4xf32>, %b: memref<4xf32>, %x: f32, %i: index) {
+  %t = bufferization.to_tensor %a restrict writable : memref<4xf32> to tensor<4xf32>
+  %r = tensor.insert %x into %t[%i] : tensor<4xf32>
+  bufferization.materialize_in_destination %r in restrict writable %b : (tensor<4xf32>, memref<4xf32>) -> ()
+  return
+}

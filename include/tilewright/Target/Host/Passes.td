@@ -27,7 +27,7 @@ def KeepOverwrittenPass : Pass<"tilewright-keep-overwritten", "::mlir::func::Fun
   let description = [{
     What a store to a memref (`bufferization.materialize_in_destination`) or the
     caller wants of a buffer that an earlier store overwrites is copied in front
-    of that.
+    of that. Tensors of buffers that no store overwrites are not writable.
   }];
   let dependentDialects = ["mlir::bufferization::BufferizationDialect"];
 }

@@ -20,7 +20,6 @@
 using namespace mlir;
 using namespace tilewright;
 
-static constexpr StringLiteral kParametersAttr = "tilewright.parameters";
 
 static StringRef getName(ElementsAttr constant) {
   return cast<DenseResourceElementsAttr>(constant).getRawHandle().getKey();

@@ -34,7 +34,6 @@ namespace tilewright {
 #include "tilewright/Dispatch/Passes.h.inc"
 } // namespace tilewright
 
-static constexpr StringLiteral kIdentityAttr = "tilewright.identity", kParametersAttr = "tilewright.parameters";
 static std::string hashOf(StringRef text) {
   llvm::SHA256 hash;
   hash.update(text);

@@ -57,6 +57,10 @@ inline constexpr llvm::StringLiteral kExplainAttr = "tilewright.explain";
 /// On a host function: the runtime calls it when it loads the program. On an op: what it
 /// computes from constants is to be computed then, though it only moves elements.
 inline constexpr llvm::StringLiteral kAtLoadAttr = "tilewright.at_load";
+/// On a result of such a function: a hash of how it is computed.
+inline constexpr llvm::StringLiteral kIdentityAttr = "tilewright.identity";
+/// On the module: the file that has its constants without data.
+inline constexpr llvm::StringLiteral kParametersAttr = "tilewright.parameters";
 
 /// True for functions that are device code.
 inline bool isKernel(mlir::FunctionOpInterface func) {

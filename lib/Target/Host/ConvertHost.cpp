@@ -145,7 +145,6 @@ void tilewright::host::numberDispatches(ModuleOp module,
   });
 }
 
-static constexpr StringLiteral kIdentityAttr = "tilewright.identity";
 HostConstants tilewright::host::numberConstants(ModuleOp module) {
   HostConstants constants;
   DenseMap<Attribute, int64_t> ids;

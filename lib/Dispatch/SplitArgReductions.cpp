@@ -179,7 +179,8 @@ static std::optional<PlaceSearch> matchPlaceSearch(Operation *user, linalg::Gene
   if (!llvm::all_of(captured, [&](Value value) { return dominance.properlyDominates(value, op); }))
     return std::nullopt;
   Operation *better = onlyCombiner(op);
-  // A best that passes NaNs over is not equal in the part that has the first of them.
+  // Where the best passes NaNs over, a part with the first of them may have another best, and its
+  // places are not asked for.
   if (search.withNans && isa<arith::MaxNumFOp, arith::MinNumFOp>(better))
     return std::nullopt;
   // The place itself does not depend on the best.

@@ -31,8 +31,8 @@ SmallVector<Operation *> opsFor(const SquaredDistances &sum, Value value);
 scf::ForOp takeRunningMean(const SquaredDistances &sum);
 
 /// The nest around `innermost`, of loops of so many steps, innermost first, carries a running mean
-/// and squared distances last. What sums up the same numbers becomes the mean times the steps, where
-/// no infinity among them makes a difference.
+/// and squared distances last. What sums up the same numbers becomes the mean times the steps,
+/// where no infinity among them makes a difference.
 void takeSumsFromMean(scf::ForOp innermost, ArrayRef<int64_t> steps);
 
 } // namespace tilewright::cpu

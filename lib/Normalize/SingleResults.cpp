@@ -52,7 +52,9 @@ static void splitProduct(RewriterBase &b, Operation *op, unsigned width, bool is
   Location loc = op->getLoc();
   Value x = op->getOperand(0), y = op->getOperand(1);
   Value low = arith::MulIOp::create(b, loc, x, y), high;
-  if (width <= 32) {
+  if (width == 1) { // 1 * 1 and -1 * -1 are 01
+    high = constant(b, loc, x.getType(), 0);
+  } else if (width <= 32) {
     Type type = x.getType(), wide = b.getIntegerType(2 * width);
     auto extend = [&](Value v) -> Value {
       return isSigned ? arith::ExtSIOp::create(b, loc, wide, v).getResult()
@@ -84,7 +86,7 @@ bool tilewright::splitResults(RewriterBase &b, Operation *op) {
   if (!isa<arith::AddUIExtendedOp, arith::MulUIExtendedOp, arith::MulSIExtendedOp>(op))
     return false;
   auto type = dyn_cast<IntegerType>(op->getOperand(0).getType());
-  if (!type || type.getWidth() < 2 || type.getWidth() > 64)
+  if (!type || type.getWidth() == 0 || type.getWidth() > 64)
     return false;
   if (isa<arith::AddUIExtendedOp>(op)) {
     Value sum = arith::AddIOp::create(b, loc, op->getOperand(0), op->getOperand(1));

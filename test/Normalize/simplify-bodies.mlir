@@ -140,3 +140,20 @@ func.func @TwoResults(%x: tensor<8xi32>, %y: tensor<8xf32>, %i: tensor<8xi32>, %
   } -> (tensor<8xi32>, tensor<8xi1>, tensor<8xf32>)
   return %r#0, %r#1, %r#2 : tensor<8xi32>, tensor<8xi1>, tensor<8xf32>
 }
+
+// Of one bit, too, whose products have an upper half of nothing.
+// CHECK-LABEL: @TwoResultsOfBits(
+// CHECK: ^bb0(%[[A:[a-z0-9]+]]: i1, %[[B:[a-z0-9]+]]: i1
+// CHECK: %[[T:.*]] = arith.addi %[[A]], %[[B]] : i1
+// CHECK: arith.cmpi ult, %[[T]], %[[A]] : i1
+// CHECK-NOT: extended
+func.func @TwoResultsOfBits(%x: tensor<8xi1>, %i: tensor<8xi1>, %c: tensor<8xi1>) -> (tensor<8xi1>, tensor<8xi1>) {
+  %r:2 = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<8xi1>) outs(%i, %c : tensor<8xi1>, tensor<8xi1>) {
+  ^bb0(%a: i1, %o: i1, %p: i1):
+    %low, %high = arith.mulsi_extended %a, %o : i1
+    %sum, %carry = arith.addui_extended %a, %o : i1, i1
+    linalg.yield %high, %carry : i1, i1
+  } -> (tensor<8xi1>, tensor<8xi1>)
+  return %r#0, %r#1 : tensor<8xi1>, tensor<8xi1>
+}

@@ -308,13 +308,17 @@ def one_bit():
         "arith.shrsi {x}, {y}": lambda x, y: x, "arith.divui {x}, {one}": lambda x, y: x,
         "arith.ceildivui {x}, {one}": lambda x, y: x, "arith.remui {x}, {one}": lambda x, y: 0 * x,
         "arith.remsi {x}, {one}": lambda x, y: 0 * x, "math.ctpop {x}": lambda x, y: x,
-        "math.ctlz {x}": lambda x, y: 1 - x, "math.cttz {x}": lambda x, y: 1 - x, "math.absi {x}": lambda x, y: x}
+        "math.ctlz {x}": lambda x, y: 1 - x, "math.cttz {x}": lambda x, y: 1 - x, "math.absi {x}": lambda x, y: x,
+        "%u{n}, %b{n} = arith.addui_extended {x}, {y} : i1, i1": lambda x, y: x & y,
+        "%b{n}, %u{n} = arith.mului_extended {x}, {y} : i1": lambda x, y: x & y,
+        "%u{n}, %b{n} = arith.mulsi_extended {x}, {y} : i1": lambda x, y: 0 * x}
 
     def body(lines, x, y, one, out):
         total = "%c0"
         lines.append("%c0 = arith.constant 0 : i32")
         for number, op in enumerate(ops):
-            lines += [f"%b{number} = {op.format(x=x, y=y, one=one)} : i1", f"%w{number} = arith.extui %b{number} : i1 to i32",
+            op = op if "%b" in op else f"%b{{n}} = {op} : i1"
+            lines += [op.format(x=x, y=y, one=one, n=number), f"%w{number} = arith.extui %b{number} : i1 to i32",
                       f"%n{number} = arith.constant {number} : i32", f"%p{number} = arith.shli %w{number}, %n{number} : i32",
                       f"%t{number} = arith.ori {total}, %p{number} : i32"]
             total = f"%t{number}"

@@ -21,9 +21,9 @@ namespace tilewright {
 /// A new tensor with the elements of `value`.
 mlir::Value createCopy(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value);
 
-/// Copies what is read after a store of its buffer, in front of that store. `insertsInPlace`: whether
-/// tensor.insert may write into its destination, as upstream's bufferization lets it; host code
-/// copies (ConvertTensors.cpp).
+/// Copies what is read after a store of its buffer, in front of that store. `insertsInPlace`:
+/// whether tensor.insert may write into its destination, as upstream's bufferization lets it;
+/// host code copies (ConvertTensors.cpp).
 void keepOverwritten(mlir::Block &block, bool insertsInPlace);
 
 } // namespace tilewright

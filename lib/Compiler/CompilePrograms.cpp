@@ -117,7 +117,9 @@ LogicalResult Compilation::compileOracle(Job &job, const HostOptions &host,
                                          CompiledProgram &program) {
   PassManager input(context, ModuleOp::getOperationName());
   input.addPass(createResolveCalleesPass());
-  input.addPass(createInlineGlobalsPass());
+  DefineMemrefsPassOptions copied;
+  copied.copyTensors = true;
+  input.addPass(createDefineMemrefsPass(copied));
   input.addNestedPass<func::FuncOp>(createGeneralizeIntegersPass());
   input.addNestedPass<func::FuncOp>(createDropAssertsPass());
   input.addNestedPass<func::FuncOp>(createSequenceParallelLoopsPass());

@@ -22,6 +22,7 @@
 #include "CostModel.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -123,11 +124,14 @@ bool OperandOrders::isComputed(unsigned number) {
                           /*products=*/1, target);
 }
 
-/// Data of the program, or what is computed when it is loaded: so are copies of it.
-static bool isLoaded(Value value) {
-  while (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(value.getDefiningOp()))
-    value = value.getDefiningOp()->getOperand(0);
-  return isa_and_nonnull<arith::ConstantOp, LoadedOp>(value.getDefiningOp());
+bool tilewright::isKnownAtLoad(Value value) {
+  Operation *last = value.getDefiningOp(), *op = last;
+  while (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
+    op = op->getOperand(0).getDefiningOp();
+  if (!isa_and_nonnull<arith::ConstantOp, LoadedOp>(op))
+    return false;
+  auto func = dyn_cast<func::FuncOp>(last->getParentOp());
+  return func && func.getNumArguments();
 }
 
 /// Why no kernel in front of the product may copy the operand.
@@ -211,7 +215,7 @@ std::optional<double> OperandOrders::predict(ArrayRef<unsigned> numbers, int64_t
       for (int64_t dim : orderAlongSum(*operand))
         moved.push_back(maps[number].getResult(dim));
       maps[number] = AffineMap::get(maps[number].getNumDims(), 0, moved, b.getContext());
-      time += isLoaded(operand->get()) ? 0 : predictCopy(b, *operand, extents);
+      time += isKnownAtLoad(operand->get()) ? 0 : predictCopy(b, *operand, extents);
     }
     auto producer = operand->get().getDefiningOp<linalg::LinalgOp>();
     if (producer && isComputed(number) && !ShapedType::isDynamicShape(producer.getStaticLoopRanges())) {

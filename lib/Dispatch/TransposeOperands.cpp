@@ -35,7 +35,11 @@ namespace tilewright {
 static void transposeOperand(RewriterBase &rewriter, linalg::GenericOp op, unsigned number) {
   OpOperand *operand = op.getDpsInputOperand(number);
   SmallVector<int64_t> order = orderAlongSum(*operand);
-  rewriter.setInsertionPoint(op);
+  // Of what is known when the program is loaded it is made then, not in a branch or a loop.
+  if (isKnownAtLoad(operand->get()))
+    rewriter.setInsertionPointAfterValue(operand->get());
+  else
+    rewriter.setInsertionPoint(op);
   linalg::GenericOp copy =
       createTransposedCopy(rewriter, op.getLoc(), operand->get(), order);
   copy->setAttr(kCopiesAttr,

@@ -18,7 +18,7 @@ namespace tilewright {
 void tilewright::populateInputPipeline(OpPassManager &pm,
                                        const InputOptions &) {
   pm.addPass(createResolveCalleesPass());
-  pm.addPass(createInlineGlobalsPass());
+  pm.addPass(createDefineMemrefsPass());
   pm.addPass(createInlineMemrefCallsPass());
   OpPassManager &func = pm.nest<func::FuncOp>();
   // In front of whatever folds.

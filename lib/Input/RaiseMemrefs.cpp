@@ -55,8 +55,6 @@ static bool isMemref(Value value) {
   return isa<BaseMemRefType>(value.getType());
 }
 
-static bool isAlloc(Operation *op) { return isa<memref::AllocOp, memref::AllocaOp>(op); }
-
 static RankedTensorType tensorOf(Value memref) {
   auto type = cast<MemRefType>(memref.getType());
   return RankedTensorType::get(type.getShape(), type.getElementType());
@@ -150,6 +148,8 @@ private:
   IRRewriter rewriter;
   /// What each memref that is no view holds at the point that is being raised.
   llvm::DenseMap<Value, Value> current;
+  /// Those that something was written into.
+  llvm::DenseSet<Value> stored;
 };
 } // namespace
 
@@ -182,6 +182,7 @@ void Raiser::write(Location loc, Value memref, Value value) {
   Value viewed = viewedBy(memref);
   if (!viewed) {
     current[memref] = value;
+    stored.insert(memref);
     return;
   }
   RankedTensorType type = tensorOf(viewed);
@@ -318,13 +319,12 @@ LogicalResult Raiser::raiseOp(Operation *op) {
   rewriter.setInsertionPoint(op);
   Location loc = op->getLoc();
   // Every memref below has a value: there is no other way to make one.
-  if (isAlloc(op)) {
-    Value memref = op->getResult(0);
-    auto type = cast<MemRefType>(memref.getType());
-    if (!type.getLayout().isIdentity() || op->getNumOperands() != type.getNumDynamicDims())
+  if (auto alloc = dyn_cast<memref::AllocOp>(op)) {
+    auto type = dyn_cast<MemRefType>(alloc.getType());
+    if (!type.getLayout().isIdentity() || !alloc.getSymbolOperands().empty())
       return op->emitOpError("has a layout; only identity layouts are raised");
-    current[memref] =
-        tensor::EmptyOp::create(rewriter, loc, tensorOf(memref), op->getOperands());
+    current[alloc] = tensor::EmptyOp::create(rewriter, loc, tensorOf(alloc),
+                                             alloc.getDynamicSizes());
     return success();
   }
   if (auto buffer = dyn_cast<bufferization::ToBufferOp>(op)) {
@@ -451,13 +451,13 @@ LogicalResult Raiser::run() {
   }
   SmallVector<Operation *> memrefs;
   func.walk([&](Operation *op) {
-    if (isAlloc(op) || isa<bufferization::ToBufferOp>(op) ||
+    if (isa<memref::AllocOp, bufferization::ToBufferOp>(op) ||
         (op->getNumResults() == 1 && viewedBy(op->getResult(0))))
       memrefs.push_back(op);
   });
   for (Operation *op : memrefs)
     if (auto buffer = dyn_cast<bufferization::ToBufferOp>(op);
-        buffer && buffer.getReadOnly() && current[buffer] != buffer.getTensor())
+        buffer && buffer.getReadOnly() && stored.contains(buffer))
       return buffer.emitOpError("is a constant memref, and is written; copy it into an "
                                 "allocation first");
   for (Operation *op : llvm::reverse(memrefs))

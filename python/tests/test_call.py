@@ -451,6 +451,17 @@ func.func @double(%data: memref<?xf32>) {
     assert (x.numpy() == 2).all()
 
 
+def test_tensors_keep_no_streams(add, device):
+    x, streams = tilewright.asarray(A, device=device, copy=True), []
+    for _ in range(5):
+        stream = device.stream()
+        add(x, x, stream=stream).numpy()
+        streams.append(weakref.ref(stream))
+        del stream
+    gc.collect()
+    assert not any(stream() for stream in streams)
+
+
 def test_a_device_that_was_lost_is_opened_anew():
     program = tilewright.compile("""
 func.func @main(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %c: tensor<?x?xf32>) -> tensor<?x?xf32> {

@@ -91,6 +91,27 @@ def test_programs_share_weights():
 
 
 @needs_torch_mlir
+def test_names_of_shared_weights():
+    """A weight whose name is taken gets another, which the second program has as well."""
+    import torch
+
+    class Scaled(torch.nn.Module):
+        def __init__(self, *names):
+            super().__init__()
+            for name in names:
+                self.register_parameter(name, torch.nn.Parameter(torch.randn(64, 64)))
+
+        def forward(self, x):
+            return tuple(x * each for each in self.parameters())
+
+    x, one, both = torch.randn(64, 64), Scaled("w"), Scaled("w", "w_1")
+    first = tilewright.from_torch(one, (x,), target="cpu")
+    second = tilewright.from_torch(both, (x,), target="cpu", parameters=first)
+    for result, expected in zip(second(x.numpy()), both(x)):
+        np.testing.assert_array_equal(np.asarray(result), expected.detach().numpy())
+
+
+@needs_torch_mlir
 def test_forked_children_and_other_threads():
     """A child's end leaves the parent's weights, and what other threads print while a module is exported is printed."""
     said = subprocess.run([sys.executable, "-c", """

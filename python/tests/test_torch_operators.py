@@ -292,6 +292,23 @@ def test_sizes_that_are_data_of_the_run():
 
 
 @needs_torch_mlir
+def test_ends_of_ranges():
+    """Singular matrices, numbers beyond f32, exponents with all bits of their type."""
+    import torch
+
+    class Ends(torch.nn.Module):
+        def forward(self, singular, far, base, exponent, large):
+            return (torch.linalg.det(singular), *torch.linalg.slogdet(singular), *torch.frexp(far), base ** exponent, torch.linalg.matrix_exp(large))
+
+    given = (torch.ones(2, 3, 3) * torch.tensor([1.0, 0.0])[:, None, None], torch.tensor([0.1, 1 / 3, 1e300, 1e-300, -5e-324, 0.0], dtype=torch.float64),
+             torch.tensor([2, 2, 3, 4, 0], dtype=torch.uint8), torch.tensor([128, 130, 200, 131, 128], dtype=torch.uint8), torch.tensor([[-1e6]]))
+    program = tilewright.from_torch(Ends(), given, via="torch-mlir", target="cpu")
+    for number, (result, expected) in enumerate(zip(program(*given), Ends()(*given))):
+        result = np.asarray(result)
+        np.testing.assert_array_equal(result.view(np.uint8) if expected.dtype == torch.uint8 else result, expected.numpy(), err_msg=str(number))
+
+
+@needs_torch_mlir
 def test_complex_numbers():
     """Inside of a program: rotary embeddings, with a complex buffer, and Fourier transforms."""
     import torch

@@ -2,7 +2,7 @@
 // REQUIRES: tilewright-compile, tilewright-run, tilewright-inspect
 // RUN: rm -rf %t && mkdir -p %t && cp %s %t/model.mlir
 // RUN: python3 %S/Inputs/safetensors.py %t/model.safetensors 1 w:F32:64x48 factors:F32:48
-// RUN: tilewright-compile %t/model.mlir -o %t/model.tw --target=cuda:sm_80,vulkan,cpu,cpu-reference
+// RUN: tilewright-compile %t/model.mlir -o %t/model.tw --target=cuda:sm_80,vulkan,cpu,cpu-reference 2>&1 | FileCheck %s --check-prefix=QUIET --allow-empty
 // RUN: tilewright-inspect %t/model.tw | FileCheck %s --check-prefix=INSPECT
 // RUN: tilewright-compile %t/model.mlir -o %t/model.tw --target=cuda:sm_80,vulkan,cpu,cpu-reference --explain 2>&1 | FileCheck %s --check-prefix=EXPLAIN
 // RUN: tilewright-run %t/model.tw --device=cpu --input=8x64xf32=random:1 --check=oracle | FileCheck %s
@@ -13,6 +13,7 @@
 // RUN: tilewright-run %t/model.tw --device=cpu --input=8x64xf32=random:1 --bench=3 --trace=%t/trace.json
 // RUN: grep -o '"name": *"main.at_load"' %t/trace.json | wc -l | FileCheck %s --check-prefix=ONCE
 
+// QUIET-NOT: warning
 // CHECK: ok
 // ONCE: {{^}}1{{$}}
 // INSPECT: constant 0 64x48xf32 is parameter 'w', read at load only

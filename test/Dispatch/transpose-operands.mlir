@@ -31,6 +31,14 @@
 // CHECK-NOT: _copy_
 // CHECK: tilewright.dispatch @Constant_matmul_1
 
+// It is so for a product in a loop, too.
+// CHECK-LABEL: func.func private @ConstantInLoop.at_load
+// CHECK: tilewright.dispatch @ConstantInLoop_copy_{{[01]}}
+// CHECK-LABEL: func.func @ConstantInLoop(
+// CHECK: scf.for
+// CHECK-NOT: _copy_
+// CHECK: tilewright.dispatch @ConstantInLoop_matmul_
+
 // The host knows the sizes.
 // CHECK-LABEL: func.func @Any
 // CHECK-SAME: (of dynamic extents of 1024); the host looks whether extents are long enough, and rows whole 16 bytes"
@@ -92,6 +100,25 @@ func.func @Constant(%a: tensor<512x512xi8>) -> tensor<512x512xi32> {
   %z = linalg.fill ins(%zero : i32) outs(%e : tensor<512x512xi32>) -> tensor<512x512xi32>
   %r = linalg.contract indexing_maps = [#a, #b, #c] ins(%a, %b : tensor<512x512xi8>, tensor<512x512xi8>) outs(%z : tensor<512x512xi32>) -> tensor<512x512xi32>
   return %r : tensor<512x512xi32>
+}
+func.func @ConstantInLoop(%a: tensor<512x512xi8>, %count: index, %c: tensor<512x512xi32>) -> tensor<512x512xi32> {
+  %b0 = tensor.empty() : tensor<512x512xi8>
+  %b = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} outs(%b0 : tensor<512x512xi8>) {
+    ^bb0(%o: i8):
+      %i = linalg.index 0 : index
+      %n = arith.index_cast %i : index to i32
+      %f = arith.sitofp %n : i32 to f32
+      %s = math.sin %f : f32
+      %q = arith.fptosi %s : f32 to i8
+      linalg.yield %q : i8
+  } -> tensor<512x512xi8>
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %l = scf.for %at = %c0 to %count step %c1 iter_args(%sum = %c) -> tensor<512x512xi32> {
+    %r = linalg.contract indexing_maps = [#a, #b, #c] ins(%a, %b : tensor<512x512xi8>, tensor<512x512xi8>) outs(%sum : tensor<512x512xi32>) -> tensor<512x512xi32>
+    scf.yield %r : tensor<512x512xi32>
+  }
+  return %l : tensor<512x512xi32>
 }
 func.func @Any(%a: tensor<?x?xi8>, %b: tensor<?x?xi8>, %c: tensor<?x?xi32>) -> tensor<?x?xi32> {
   %r = linalg.contract indexing_maps = [#a, #b, #c] ins(%a, %b : tensor<?x?xi8>, tensor<?x?xi8>) outs(%c : tensor<?x?xi32>) -> tensor<?x?xi32>

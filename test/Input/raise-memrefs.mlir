@@ -167,14 +167,28 @@ func.func @BodiesLoad(%t: memref<?xf32>, %places: memref<?xi32>, %o: memref<?xf3
 // CHECK: %[[P:.*]] = linalg.mul ins(%[[X]], %[[C]] : {{.*}}) outs(%[[E]]
 // CHECK: %[[R:.*]] = linalg.exp ins(%[[P]]
 // CHECK: bufferization.materialize_in_destination %[[R]] in writable %arg0
-// CHECK-NOT: memref.alloca
 func.func @TensorsOfMemrefs(%x: memref<8xf32>) {
   %c = arith.constant dense<2.0> : tensor<8xf32>
   %m = bufferization.to_buffer %c read_only : tensor<8xf32> to memref<8xf32>
-  %t = memref.alloca() : memref<8xf32>
+  %t = memref.alloc() : memref<8xf32>
   linalg.mul ins(%x, %m : memref<8xf32>, memref<8xf32>) outs(%t : memref<8xf32>)
   %s = bufferization.to_tensor %t restrict : memref<8xf32> to tensor<8xf32>
   %r = linalg.exp ins(%s : tensor<8xf32>) outs(%s : tensor<8xf32>) -> tensor<8xf32>
   bufferization.materialize_in_destination %r in writable %x : (tensor<8xf32>, memref<8xf32>) -> ()
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func @ConstantsInBranches
+// CHECK: scf.if
+// CHECK: %[[C:.*]] = arith.constant dense<2.000000e+00>
+// CHECK: linalg.exp ins(%[[C]]
+func.func @ConstantsInBranches(%x: memref<8xf32>, %p: i1) {
+  scf.if %p {
+    %c = arith.constant dense<2.0> : tensor<8xf32>
+    %m = bufferization.to_buffer %c read_only : tensor<8xf32> to memref<8xf32>
+    linalg.exp ins(%m : memref<8xf32>) outs(%x : memref<8xf32>)
+  }
   return
 }

@@ -37,6 +37,10 @@ struct TransposedOperands {
 /// decides by what it has in shared memory (`promote`).
 OrRefusal<TransposedOperands> chooseTransposed(mlir::linalg::LinalgOp product, TargetAttr target);
 
+/// Whether `value`, in front of all control flow of its function, is data of the program or what
+/// is computed when it is loaded: a copy of it behind that is made once, too.
+bool isKnownAtLoad(mlir::Value value);
+
 /// How the operand lies then: dim d of it is dim `result[d]` of what it is now, with the
 /// product's K innermost.
 llvm::SmallVector<int64_t> orderAlongSum(mlir::OpOperand &operand);

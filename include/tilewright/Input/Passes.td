@@ -92,13 +92,16 @@ def ResolveCalleesPass : Pass<"tilewright-resolve-callees", "::mlir::ModuleOp"> 
   let dependentDialects = ["::mlir::scf::SCFDialect"];
 }
 
-def InlineGlobalsPass : Pass<"tilewright-inline-globals", "::mlir::ModuleOp"> {
-  let summary = "Constant memrefs as the tensors that they hold";
+def DefineMemrefsPass : Pass<"tilewright-define-memrefs", "::mlir::ModuleOp"> {
+  let summary = "Constant memrefs as the tensors that they hold, allocations alike";
   let description = [{
     `memref.get_global` of a constant `memref.global` becomes `bufferization.to_buffer` of an
-    `arith.constant`. Globals that are written, or have no values, are errors.
+    `arith.constant`, and `memref.alloca` becomes `memref.alloc`. Globals that are written, or
+    have no values, are errors.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect",
+  let options = [Option<"copyTensors", "copy-tensors", "bool", /*default=*/"false",
+                        "have bufferization.to_tensor take copies, for the oracle">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
                            "::mlir::bufferization::BufferizationDialect"];
 }
 

@@ -186,6 +186,10 @@ HostConstants tilewright::host::numberConstants(ModuleOp module) {
       }
       op->setAttr(kConstantIdAttr, builder.getI64IntegerAttr(entry->second));
     });
+  // Code has no use for it.
+  for (func::FuncOp func : hosts)
+    for (unsigned number = 0; number < func.getNumResults(); ++number)
+      func.removeResultAttr(number, builder.getStringAttr(kIdentityAttr));
   return constants;
 }
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+import weakref
 from typing import Any, Sequence
 
 import numpy
@@ -42,12 +43,13 @@ class _HostView:
 
 
 class _Uses:
-    """Of memory: the streams, each a call's of its user's, whose work writes it last and reads it since. None: all is done."""
+    """Of memory: the stream whose work writes it last, and those whose work reads it since; None: all is done. A stream that is
+    gone has done its work."""
 
     __slots__ = "writer", "readers"
 
     def __init__(self, writer):
-        self.writer, self.readers = writer, ()
+        self.writer, self.readers = writer, None
 
 
 class Tensor:
@@ -77,18 +79,21 @@ class Tensor:
 
     def _note_read(self, stream):
         """Work of `stream` reads it; None: it is done."""
-        if stream is not None and stream not in self._uses.readers:
-            self._uses.readers += (stream,)
+        if stream is None:
+            return
+        if self._uses.readers is None:
+            self._uses.readers = weakref.WeakSet()
+        self._uses.readers.add(stream)
 
     def _wait_for_readers(self, stream):
         """Work of `stream` that writes it comes after all that reads it."""
-        for reader in self._uses.readers:
+        for reader in list(self._uses.readers or ()):
             if reader is not stream:
                 stream.wait(reader)
 
     def _note_written(self, stream):
         """Work of `stream`, after all other, has written it; None: it is done."""
-        self._uses.writer, self._uses.readers = stream, ()
+        self._uses.writer, self._uses.readers = stream, None
 
     @property
     def ndim(self) -> int:

@@ -121,8 +121,8 @@ def compile_lowered(lower_to, stem, options):
     text = donated(lower_to(path), options.pop("donate", None) or {})
     named = 'tilewright.parameters = "' in text
     if named and shared is not None and kept:
-        for old, new in parameters.add_to(kept, path).items():
-            text = text.replace(f'dense_resource<"{old}">', f'dense_resource<"{new}">')
+        renamed = parameters.add_to(kept, path)
+        text = re.sub(r'dense_resource<"([^"]*)">', lambda use: f'dense_resource<"{renamed.get(use[1], use[1])}">', text)
         path, folder = kept, shared._folder
     program = compile_text(text, parameters=path if named else None, **options)
     if named:

@@ -56,7 +56,7 @@ def _first(x, order):
 
 def _second(x, order):
     """Y"""
-    small, large = torch.clamp(x, 1e-30, 8.0), torch.clamp(x, min=8.0)
+    small, large = torch.clamp(x, 1e-37, 8.0), torch.clamp(x, min=8.0)
     square, turns = small * small / 32 - 1, 2 / math.pi * torch.log(small)
     if order:
         near = polynomial(square, _Y1) * small + turns * _first(small, 1) - 2 / math.pi / small
@@ -69,7 +69,7 @@ def _second(x, order):
 
 def _modified(x, order, scaled):
     """K, times exp(x) where it is scaled"""
-    small, large = torch.clamp(x, 1e-30, 2.0), torch.clamp(x, min=2.0)
+    small, large = torch.clamp(x, 1e-37, 2.0), torch.clamp(x, min=2.0)
     square = small * small / 2 - 1
     if order:
         near = (polynomial(square, _K1) + torch.log(small) * polynomial(square, _I1N)) * small + 1 / small

@@ -6,6 +6,8 @@ A step is a few ops of all elements, whatever stands in front of the two dims of
 PyTorch says of singular matrices is lost: their results have infinities and NaN.
 """
 
+import math
+
 import torch
 
 aten = torch.ops.aten
@@ -105,8 +107,9 @@ def _lu(matrix, pivot=True):
             pivots.append(largest)
         else:
             pivots.append(torch.full((*matrix.shape[:-2], 1), step, dtype=torch.int64, device=matrix.device))
-        below = (rows > step).unsqueeze(-1)
-        factor = matrix[..., step:step + 1] / matrix[..., step:step + 1, step:step + 1]
+        below, diagonal = (rows > step).unsqueeze(-1), matrix[..., step:step + 1, step:step + 1]
+        # Below a pivot of zero there are zeros: nothing is eliminated.
+        factor = matrix[..., step:step + 1] / (torch.where(diagonal == 0, 1, diagonal) if pivot else diagonal)
         rest = matrix - factor * matrix[..., step:step + 1, :]
         matrix = torch.where(below & (columns > step), rest, torch.where(below & (columns == step), factor, matrix))
     if not pivots:
@@ -239,17 +242,18 @@ def householder_product(reflectors, scales):
 
 @_decomposes(aten.linalg_matrix_exp.default)
 def exponential(matrix):
-    """A series of the matrix over a power of two, and as many squares, of 16 at most; in f64, since each square doubles the error."""
+    """A series of the matrix over a power of two, and as many squares, of 32 at most, NaN beyond; in f64, since each square doubles the
+    error."""
     size, terms = matrix.shape[-1], 18 if matrix.dtype == torch.float64 else 10
     if not size:
         return matrix.clone()
     wide = matrix.to(torch.float64)
-    count = torch.ceil(torch.log2(wide.abs().sum(-2).amax(-1).clamp(min=0.5) * 2)).clamp(max=16.0)
-    small = wide * torch.exp2(-count)[..., None, None]
+    count = torch.ceil(torch.log2(wide.abs().sum(-2).amax(-1).clamp(min=0.5) * 2))
+    small = torch.where(count[..., None, None] <= 32, wide * torch.exp2(-count)[..., None, None], math.nan)
     one = torch.eye(size, dtype=torch.float64, device=matrix.device)
     result = one.expand(matrix.shape)
     for power in range(terms, 0, -1):
         result = one + small @ result / power
-    for step in range(16):
+    for step in range(32):
         result = torch.where((step < count)[..., None, None], result @ result, result)
     return result.to(matrix.dtype)

@@ -200,7 +200,7 @@ def power_of_integers(x, y):
         return NotImplemented
     x, y = torch.broadcast_tensors(x.to(kind), y.to(kind))
     result, square, rest, one = torch.ones_like(x), x, y, torch.ones_like(y)
-    for _ in range(8 * kind.itemsize - 1):
+    for _ in range(8 * kind.itemsize - kind.is_signed):
         result = torch.where((rest & one) == 1, result * square, result)
         square, rest = square * square, torch.bitwise_right_shift(rest, one)
     of_one = torch.where((x == 1) | ((x == -1) & ((y & one) == 0)), 1, torch.where(x == -1, -1, 0))
@@ -227,15 +227,16 @@ def lcm(x, y):
 @_decomposes(aten.frexp.Tensor)
 def frexp(x):
     """The power of two is found by a logarithm, and corrected where that was rounded to the next."""
-    wide = x.to(torch.float32)
+    wide = x if x.dtype == torch.float64 else x.to(torch.float32)
+    least, more = (1e-290, 128.0) if x.dtype == torch.float64 else (1e-30, 64.0)
     number = (wide != 0) & (wide.abs() < math.inf)
-    scaled = torch.where(wide.abs() < 1e-30, wide * 2.0 ** 64, wide)
+    scaled = torch.where(wide.abs() < least, wide * 2.0 ** more, wide)
     power = torch.where(number, torch.floor(torch.log2(torch.where(number, scaled, 1.0).abs())) + 1, 0.0)
     half = torch.floor(power / 2)
     part = scaled * torch.exp2(-half) * torch.exp2(half - power)
     above, below = number & (part.abs() >= 1), number & (part.abs() < 0.5)
     part = torch.where(above, part / 2, torch.where(below, part * 2, part))
-    power = power + above.to(torch.float32) - below.to(torch.float32) - torch.where(number & (wide.abs() < 1e-30), 64.0, 0.0)
+    power = power + above.to(wide.dtype) - below.to(wide.dtype) - torch.where(number & (wide.abs() < least), more, 0.0)
     return part.to(x.dtype), power.to(torch.int32)
 
 

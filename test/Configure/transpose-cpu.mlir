@@ -1,8 +1,8 @@
 // RUN: tilewright-compile %s --target=cpu --explain -o %t 2>&1 | FileCheck %s
 
 // Of a tile that is only transposed, each row has a register.
-// CHECK: block tile {{.*}}, 32 x 32 elements a thread
-// CHECK: block tile {{.*}}, 16 x 16 elements a thread
+// CHECK: block tile {{.*}}, register tile 32 x 32
+// CHECK: block tile {{.*}}, register tile 16 x 16
 func.func @bytes(%a: tensor<?x?xi8>) -> tensor<?x?xi8> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -16,8 +16,8 @@ func.func @bytes(%a: tensor<?x?xi8>) -> tensor<?x?xi8> {
 
 // Each of more tensors has fewer rows in registers: of 16 rows, six took LLVM
 // several seconds.
-// CHECK: block tile {{.*}}, 8 x 8 elements a thread
-// CHECK: block tile {{.*}}, 4 x 4 elements a thread
+// CHECK: block tile {{.*}}, register tile 8 x 8
+// CHECK: block tile {{.*}}, register tile 4 x 4
 func.func @many(%x: tensor<?x?xbf16>, %y: tensor<?x?xbf16>) -> (tensor<?x?xbf16>, tensor<?x?xbf16>, tensor<?x?xbf16>, tensor<?x?xbf16>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -42,11 +42,11 @@ func.func @many(%x: tensor<?x?xbf16>, %y: tensor<?x?xbf16>) -> (tensor<?x?xbf16>
 
 // Whole lines of the result, two side by side where elements have 32 bits or more: registers of AVX-512 are lines, two of AVX2 are read
 // as one where lines divide the operand's rows. Rows that are no whole number of lines are copied by registers. A task has 64 columns of the result, so that lines are written next to each other.
-// CHECK-COUNT-2: block tile 4096 x 64, 16 x 16 elements a thread
-// CHECK: block tile {{.*}}, 16 x 16 elements a thread
-// CHECK: block tile {{.*}}, 8 x 32 elements a thread
-// CHECK: block tile {{.*}}, 16 x 16 elements a thread
-// CHECK: block tile {{.*}}, 8 x 8 elements a thread
+// CHECK-COUNT-2: block tile 4096 x 64, register tile 16 x 16
+// CHECK: block tile {{.*}}, register tile 16 x 16
+// CHECK: block tile {{.*}}, register tile 8 x 32
+// CHECK: block tile {{.*}}, register tile 16 x 16
+// CHECK: block tile {{.*}}, register tile 8 x 8
 func.func @lines(%a: tensor<4096x4096xf32>, %b: tensor<4096x4004xf32>, %c: tensor<4008x4000xf32>)
     -> (tensor<4096x4096xf32>, tensor<4004x4096xf32>, tensor<4000x4008xf32>) {
   %e = tensor.empty() : tensor<4096x4096xf32>

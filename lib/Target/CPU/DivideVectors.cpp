@@ -27,7 +27,6 @@
 #include "tilewright/Target/CPU/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 
 namespace tilewright {
@@ -143,7 +142,7 @@ Division VectorDivider::divideLong(Value x, Value y) {
     return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, value, zero);
   };
   // The least integer's size is 2^63, which an unsigned one has.
-  Division sizes = divideUnsigned(math::AbsIOp::create(b, loc, x), math::AbsIOp::create(b, loc, y));
+  Division sizes = divideUnsigned(negateWhere(isNegative(x), x), negateWhere(isNegative(y), y));
   Value differ = arith::XOrIOp::create(b, loc, x, y);
   return {negateWhere(isNegative(differ), sizes.quotient),
           negateWhere(isNegative(x), sizes.remainder)};

@@ -450,23 +450,25 @@ def guarded_division(element):
     return f
 
 
-def quotients(element, op):
-    """Of numbers next to multiples of the divisor, and of the largest and least ones there are."""
-    dims = {"a": 517}
-    f = Function("elementwise", element.name, f"quotients_{op}", dims)
-    x, n, y = f.arg(element, "a"), f.arg(element, "a"), f.arg(element, "a")
+def quotients(element, op, narrow=False):
+    """Of numbers next to multiples of the divisor, and of the largest and least ones there are; narrow: in rows of two, divided by
+    a number for each column."""
+    dims = {"a": 117, "b": 2} if narrow else {"a": 517}
+    f = Function("elementwise", element.name, f"quotients_{op}{'_narrow' * narrow}", dims)
+    loops = "".join(dims)
+    x, n, y = f.arg(element, loops), f.arg(element, loops), f.arg(element, loops[-1])
 
     def body(lines, x, n, y, out):
         lines += [f"%p = arith.muli {n}, {y} : {element.name}", f"%d = arith.addi %p, {x} : {element.name}",
                   f"%r = arith.{op} %d, {y} : {element.name}"]
         return "%r"
 
-    f.ret(f.generic("a", [x, n, y], f.empty(element, "a"), body))
+    f.ret(f.generic(loops, [x, n, y], f.empty(element, loops), body))
     least, most, mask = -2 ** (element.bits - 1), 2 ** (element.bits - 1) - 1, 2**element.bits - 1
 
     def reference(x, n, y):
-        result = []
-        for x, n, y in zip(map(int, x), map(int, n), map(int, y)):
+        result, shape = [], x.shape
+        for x, n, y in zip(map(int, x.flat), map(int, n.flat), map(int, np.broadcast_to(y, shape).flat)):
             d = int(element.round(np.array((n * y + x) & mask, np.uint64).astype(np.int64)))
             if op.endswith("ui"):
                 d, y = d & mask, y & mask
@@ -475,7 +477,7 @@ def quotients(element, op):
             q = abs(d) // abs(y) * (1 if (d < 0) == (y < 0) else -1)
             value = (q if op.startswith("div") else d - q * y) & mask
             result.append(value - mask - 1 if value > most else value)
-        return np.array(result, np.int64)
+        return np.array(result, np.int64).reshape(shape)
 
     def numbers(*values):  # of 64 bits those that the runner's f64 has
         return choice(*(value for value in values if int(float(value)) == value))
@@ -645,6 +647,8 @@ def functions():
     for element in (I8, I16, I32, I64):
         for op in ("divsi", "remsi", "divui", "remui"):
             yield quotients(element, op)
+    for op in ("divsi", "remui"):
+        yield quotients(I64, op, narrow=True)
     yield guarded_remainder()
     yield beside_zero(False)
     yield beside_zero(True)

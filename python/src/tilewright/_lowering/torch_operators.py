@@ -203,7 +203,7 @@ def power_of_integers(x, y):
     for _ in range(8 * kind.itemsize - kind.is_signed):
         result = torch.where((rest & one) == 1, result * square, result)
         square, rest = square * square, torch.bitwise_right_shift(rest, one)
-    of_one = torch.where((x == 1) | ((x == -1) & ((y & one) == 0)), 1, torch.where(x == -1, -1, 0))
+    of_one = torch.where((x == 1) | ((x == -1) & ((y & one) == 0)), 1, torch.where(x == -1, -1, 0)).to(kind)
     return torch.where(y < 0, of_one, result)
 
 

@@ -28,7 +28,7 @@
 // not, arguments are declared not to: restrict), except views of one memref,
 // which are all seen through to it.
 
-#include "Views.h"
+#include "MemrefRaiser.h"
 #include "tilewright/Dialect/Fourier.h"
 #include "tilewright/Dialect/GreedyRewrite.h"
 #include "tilewright/Dialect/Irregular.h"
@@ -41,7 +41,6 @@
 #include "mlir/Dialect/MemRef/Transforms/Transforms.h"
 #include "mlir/Dialect/Utils/StructuredOpsUtils.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
-#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -50,15 +49,6 @@ namespace tilewright {
 #define GEN_PASS_DEF_RAISEMEMREFSPASS
 #include "tilewright/Input/Passes.h.inc"
 } // namespace tilewright
-
-static bool isMemref(Value value) {
-  return isa<BaseMemRefType>(value.getType());
-}
-
-static RankedTensorType tensorOf(Value memref) {
-  auto type = cast<MemRefType>(memref.getType());
-  return RankedTensorType::get(type.getShape(), type.getElementType());
-}
 
 static bool hasMemrefs(Operation *op) {
   return llvm::any_of(op->getOperands(), isMemref) || llvm::any_of(op->getResults(), isMemref);
@@ -84,32 +74,6 @@ static bool usesMemrefsInside(Operation *op) {
   });
 }
 
-/// Memrefs from outside of `op` that ops inside write (through views, too), in
-/// order.
-static SmallVector<Value> writtenInside(Operation *op) {
-  llvm::SetVector<Value> written;
-  auto add = [&](Value value) {
-    if (!isMemref(value))
-      return;
-    value = rootOf(value);
-    Operation *scope = value.getParentRegion()->getParentOp();
-    if (scope != op && !op->isAncestor(scope))
-      written.insert(value);
-  };
-  op->walk([&](Operation *inner) {
-    if (auto structured = dyn_cast<DestinationStyleOpInterface>(inner))
-      for (Value init : structured.getDpsInits())
-        add(init);
-    if (auto copy = dyn_cast<memref::CopyOp>(inner))
-      add(copy.getTarget());
-    if (auto store = dyn_cast<memref::StoreOp>(inner))
-      add(store.getMemRef());
-    if (auto store = dyn_cast<bufferization::MaterializeInDestinationOp>(inner))
-      add(store.getDest());
-  });
-  return written.takeVector();
-}
-
 /// `value` with its dims permuted as memref.transpose permutes them.
 static Value transpose(OpBuilder &b, Location loc, Value value, AffineMap map) {
   SmallVector<int64_t> order;
@@ -124,36 +88,7 @@ static Value transpose(OpBuilder &b, Location loc, Value value, AffineMap map) {
   return linalg::TransposeOp::create(b, loc, value, empty, order)->getResult(0);
 }
 
-namespace {
-class Raiser {
-public:
-  explicit Raiser(func::FuncOp func)
-      : func(func), rewriter(func.getContext()) {}
-  LogicalResult run();
-
-private:
-  LogicalResult raiseBlock(Block &block);
-  LogicalResult raiseOp(Operation *op);
-  LogicalResult raiseStructured(DestinationStyleOpInterface op);
-  LogicalResult raiseFor(scf::ForOp op);
-  LogicalResult raiseIf(scf::IfOp op);
-  LogicalResult raiseCopy(memref::CopyOp op);
-  LogicalResult raiseLoads(DestinationStyleOpInterface op);
-
-  /// What `memref`, or a view, holds here; ops are made at the insertion point.
-  Value read(Location loc, Value memref);
-  void write(Location loc, Value memref, Value value);
-
-  func::FuncOp func;
-  IRRewriter rewriter;
-  /// What each memref that is no view holds at the point that is being raised.
-  llvm::DenseMap<Value, Value> current;
-  /// Those that something was written into.
-  llvm::DenseSet<Value> stored;
-};
-} // namespace
-
-Value Raiser::read(Location loc, Value memref) {
+Value MemrefRaiser::read(Location loc, Value memref) {
   Value viewed = viewedBy(memref);
   if (!viewed)
     return current.lookup(memref);
@@ -178,7 +113,7 @@ Value Raiser::read(Location loc, Value memref) {
              : tensor::CastOp::create(rewriter, loc, type, from).getResult();
 }
 
-void Raiser::write(Location loc, Value memref, Value value) {
+void MemrefRaiser::write(Location loc, Value memref, Value value) {
   Value viewed = viewedBy(memref);
   if (!viewed) {
     current[memref] = value;
@@ -207,7 +142,7 @@ void Raiser::write(Location loc, Value memref, Value value) {
 }
 
 /// What a body loads is extracted from what the memref holds before `op`.
-LogicalResult Raiser::raiseLoads(DestinationStyleOpInterface op) {
+LogicalResult MemrefRaiser::raiseLoads(DestinationStyleOpInterface op) {
   SmallVector<memref::LoadOp> loads;
   op->walk([&](memref::LoadOp load) { loads.push_back(load); });
   for (memref::LoadOp load : loads) {
@@ -224,7 +159,7 @@ LogicalResult Raiser::raiseLoads(DestinationStyleOpInterface op) {
   return success();
 }
 
-LogicalResult Raiser::raiseStructured(DestinationStyleOpInterface op) {
+LogicalResult MemrefRaiser::raiseStructured(DestinationStyleOpInterface op) {
   if (failed(raiseLoads(op)))
     return failure();
   SmallVector<Value> operands;
@@ -245,7 +180,7 @@ LogicalResult Raiser::raiseStructured(DestinationStyleOpInterface op) {
   return success();
 }
 
-LogicalResult Raiser::raiseCopy(memref::CopyOp op) {
+LogicalResult MemrefRaiser::raiseCopy(memref::CopyOp op) {
   Value value = read(op.getLoc(), op.getSource());
   Type wanted = tensorOf(op.getTarget());
   if (value.getType() != wanted)
@@ -255,65 +190,7 @@ LogicalResult Raiser::raiseCopy(memref::CopyOp op) {
   return success();
 }
 
-LogicalResult Raiser::raiseFor(scf::ForOp op) {
-  SmallVector<Value> written = writtenInside(op);
-  SmallVector<Value> inits;
-  for (Value memref : written)
-    inits.push_back(current.lookup(memref));
-  unsigned first = op.getNumResults();
-  FailureOr<LoopLikeOpInterface> replaced = op.replaceWithAdditionalYields(
-      rewriter, inits, /*replaceInitOperandUsesInLoop=*/false,
-      [](OpBuilder &, Location, ArrayRef<BlockArgument> added) {
-        return SmallVector<Value>(added.begin(), added.end());
-      });
-  if (failed(replaced))
-    return op.emitOpError("cannot carry the memrefs that it writes");
-  auto loop = cast<scf::ForOp>(replaced->getOperation());
-  for (auto [number, memref] : llvm::enumerate(written))
-    current[memref] = loop.getRegionIterArgs()[first + number];
-  if (failed(raiseBlock(*loop.getBody())))
-    return failure();
-  Operation *yield = loop.getBody()->getTerminator();
-  for (auto [number, memref] : llvm::enumerate(written)) {
-    yield->setOperand(first + number, current.lookup(memref));
-    current[memref] = loop.getResult(first + number);
-  }
-  return success();
-}
-
-LogicalResult Raiser::raiseIf(scf::IfOp op) {
-  SmallVector<Value> written = writtenInside(op);
-  SmallVector<Type> results(op.getResultTypes());
-  for (Value memref : written)
-    results.push_back(tensorOf(memref));
-  rewriter.setInsertionPoint(op);
-  auto raised = scf::IfOp::create(rewriter, op.getLoc(), results,
-                                  op.getCondition(), /*addThenBlock=*/false,
-                                  /*addElseBlock=*/false);
-  raised.getThenRegion().takeBody(op.getThenRegion());
-  raised.getElseRegion().takeBody(op.getElseRegion());
-  if (raised.getElseRegion().empty()) {
-    rewriter.createBlock(&raised.getElseRegion());
-    scf::YieldOp::create(rewriter, op.getLoc());
-  }
-  llvm::DenseMap<Value, Value> before = current;
-  for (Region *region : {&raised.getThenRegion(), &raised.getElseRegion()}) {
-    current = before;
-    if (failed(raiseBlock(region->front())))
-      return failure();
-    Operation *yield = region->front().getTerminator();
-    for (Value memref : written)
-      yield->insertOperands(yield->getNumOperands(), current.lookup(memref));
-  }
-  current = std::move(before);
-  unsigned first = op.getNumResults();
-  for (auto [number, memref] : llvm::enumerate(written))
-    current[memref] = raised.getResult(first + number);
-  rewriter.replaceOp(op, raised.getResults().take_front(first));
-  return success();
-}
-
-LogicalResult Raiser::raiseOp(Operation *op) {
+LogicalResult MemrefRaiser::raiseOp(Operation *op) {
   if (!touchesMemrefs(op))
     return success();
   rewriter.setInsertionPoint(op);
@@ -391,7 +268,7 @@ LogicalResult Raiser::raiseOp(Operation *op) {
       "memrefs of functions in this file that have one block and do not call themselves");
 }
 
-LogicalResult Raiser::raiseBlock(Block &block) {
+LogicalResult MemrefRaiser::raiseBlock(Block &block) {
   // In front of what reads the memrefs that a loop passes on.
   Operation *end = block.getTerminator();
   if (llvm::any_of(end->getOperands(), isMemref))
@@ -403,7 +280,7 @@ LogicalResult Raiser::raiseBlock(Block &block) {
   return success();
 }
 
-LogicalResult Raiser::run() {
+LogicalResult MemrefRaiser::run() {
   if (!touchesMemrefs(func) && llvm::none_of(func.getArguments(), isMemref))
     return success();
   if (!func.getBody().hasOneBlock())
@@ -484,7 +361,7 @@ LogicalResult tilewright::raiseMemrefs(func::FuncOp func) {
   }
   if (failed(checkOverlaps(func)))
     return failure();
-  return Raiser(func).run();
+  return MemrefRaiser(func).run();
 }
 
 namespace {

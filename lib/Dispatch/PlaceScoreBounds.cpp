@@ -100,16 +100,24 @@ bool ScoreMask::addsNoMask(const Term &term) const {
 }
 
 std::optional<double> ScoreMask::getLowest() const {
-  double sum = 0;
-  auto add = [&](const Condition &condition) {
-    sum += std::isinf(condition.hidden) ? 0 : condition.hidden;
+  // Numbers that are chosen take each other's place.
+  double added = 0, chosen = 0;
+  bool isKnown = llvm::all_of(terms, [&](const Term &term) { return addsNoMask(term); });
+  auto take = [&](const Condition &condition) {
+    if (std::isinf(condition.hidden))
+      return;
+    if (condition.isAdded)
+      added += condition.hidden;
+    else
+      chosen = std::min(chosen, condition.hidden);
+    isKnown &= condition.isAdded || llvm::all_of(terms, [&](const Term &term) {
+      return term.number > condition.number;
+    });
   };
   for (const Bound &bound : bounds)
-    add(bound.condition);
-  llvm::for_each(conditions, add);
-  bool isKnown =
-      llvm::all_of(terms, [&](const Term &term) { return addsNoMask(term); });
-  return isKnown ? std::optional(sum) : std::nullopt;
+    take(bound.condition);
+  llvm::for_each(conditions, take);
+  return isKnown ? std::optional(added + chosen) : std::nullopt;
 }
 
 /// Whether the scores of a query may all be -inf: what is added may be anything.

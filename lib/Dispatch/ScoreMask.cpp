@@ -15,8 +15,8 @@ using namespace tilewright;
 
 using Expression = ElementExpression;
 
-/// Scores are lost in f32 beside numbers up to this one.
-static constexpr double kLosesScores = -1e9;
+/// Scores of some thousands are lost in f32 beside numbers up to this one.
+static constexpr double kLosesScores = -1e12;
 
 /// Leaves `bound` to the mask.
 void ScoreMask::keep(const Bound &bound) {
@@ -151,10 +151,17 @@ Refusal ScoreMask::writeMask(OpBuilder &b, Location loc, unsigned query, FloatTy
   if (finite.size() > 1)
     return refuse(Refused::Unrelated, "keys are hidden by several finite numbers, of which the "
                                       "largest counts where a query sees no key");
-  auto hides = [](const Term &term) { return term.hides; };
-  if (!finite.empty() && *finite.begin() > kLosesScores && llvm::any_of(terms, hides))
-    return refuse(Refused::Unrelated, "keys are hidden by a finite number that is added and one "
-                                      "that is chosen");
+  // The mask is added, also to scores in whose place the text chooses a number.
+  auto isBeside = [&](const Term &term) {
+    return term.hides || (scoreType.isF32() && !addsNoMask(term)) ||
+           llvm::any_of(conditions, [&](const Condition &condition) {
+             return !std::isinf(condition.hidden) && term.number < condition.number;
+           });
+  };
+  if (!finite.empty() && *finite.begin() > kLosesScores && llvm::any_of(terms, isBeside))
+    return refuse(Refused::Unrelated, "keys are hidden by a finite number that is chosen, and what "
+                                      "is added beside it may hide them, too, or tell them apart; "
+                                      "choose -inf, or the type's lowest number");
   if (llvm::any_of(terms, [&](const Term &term) {
         return term.expression->type.getIntOrFloatBitWidth() > scoreType.getWidth();
       }))

@@ -154,7 +154,7 @@ func.func @alibi(%q: tensor<4x24x16xf32>, %k: tensor<4x40x16xf32>, %v: tensor<4x
 func.func @beside_keys(%q: tensor<4x24x16xf32>, %k: tensor<4x40x16xf32>, %v: tensor<4x40x16xf32>, %slopes: tensor<40xf32>) -> tensor<4x24x16xf32> {
   %zero = arith.constant 0.0 : f32
   %low = arith.constant 0xFF800000 : f32
-  %hidden = arith.constant -1.0e9 : f32
+  %hidden = arith.constant -1.0e30 : f32
   %c16 = arith.constant 16 : i32
   %es = tensor.empty() : tensor<4x24x40xf32>
   %er = tensor.empty() : tensor<4x24xf32>

@@ -292,6 +292,9 @@ OrRefusal<TransposedOperands> OperandOrders::choose() {
     return refuse(Refused::Unrelated, "");
   if (auto config = op->getAttrOfType<LoweringConfigAttr>(kConfigAttr))
     return choosePinned(config);
+  // A sketch reads two tensors where the product reads one.
+  if (op.getDpsInputOperand(0)->get() == op.getDpsInputOperand(1)->get())
+    return refuse(Refused::Unrelated, "");
   OrRefusal<SmallVector<SmallVector<unsigned>>> listed = listSets();
   if (!listed)
     return listed.why();
@@ -302,6 +305,8 @@ OrRefusal<TransposedOperands> OperandOrders::choose() {
   int64_t fewest = 0;
   for (int64_t nominal : kExtents) {
     std::optional<double> asIs = predict({}, nominal);
+    if (!asIs && fewest)
+      break;
     if (!asIs)
       return refuse(Refused::Unrelated, "");
     double least = std::numeric_limits<double>::infinity();

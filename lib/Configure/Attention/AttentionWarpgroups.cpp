@@ -257,8 +257,12 @@ tilewright::listAttentionByWarpgroups(AttentionOp op, TargetAttr target) {
     most /= 2;
   // Of results of 256 columns, elements of a mask take what the producer can do without, too,
   // and beside a soft cap, or places that hide keys if they have 32 bits, are too many.
-  bool isFull = op.getMask() && widest > 192;
-  auto isWord = [](Value tensor, AffineMap) { return elementBits(tensor) >= 32; };
+  bool isFull = op.getMask() && extents[op.getColumnLoop()] > 192;
+  auto isWord = [&](Value tensor, AffineMap map) {
+    // One row or column of them is in few registers.
+    return elementBits(tensor) >= 32 && map.isFunctionOfDim(op.getQueryLoop()) ==
+                                            map.isFunctionOfDim(op.getKeyLoop());
+  };
   if (isFull && (op.getSoftcap() || (op.getCausal() && anyOfMask(op, isWord))))
     most = std::min<int64_t>(most, 32);
   int64_t raster = headsSideBySide(op, target);

@@ -4,7 +4,9 @@
 process, with its config chosen among all, and pinned. Other programs that run change how long a process takes, and its
 processor time by little: the least of five runs counts, and is around half of the limit.
 
-python test/perf/test_compile_time.py BUILD
+python test/perf/test_compile_time.py BUILD [--check]
+
+Times do not gate: without --check it says the verdict, and fails where the PTX is another.
 """
 
 import os
@@ -22,6 +24,9 @@ PINNED = ("tilewright.lowering_config = #tilewright.lowering_config<strategy = w
           "stages = 4, promote = [0, 1], mma = \"wgmma.m64n256k16.bf16.f32\", raster = 8, registers = [40, 232], persistent = true, "
           "cluster = [2, 1, 1], tma_store = true>")
 build = ROOT / "build"
+check = "--check" in sys.argv
+if check:
+    sys.argv.remove("--check")
 
 
 def processor_seconds(command):
@@ -42,11 +47,13 @@ class CompileTime(unittest.TestCase):
             (ptx,) = [path.read_text() for path in pathlib.Path(folder).rglob("*.ptx")]
         self.assertIn("wgmma.mma_async.sync.aligned.m64n256k16", ptx)
         self.assertIn("setmaxnreg", ptx)
-        print(f"{program.name}: {seconds:.2f} s of the processor")
-        return seconds
+        verdict = "within" if seconds <= MOST else "MORE THAN"
+        print(f"{program.name}: {seconds:.2f} s of the processor, {verdict} {MOST} s", flush=True)
+        if check:
+            self.assertLessEqual(seconds, MOST)
 
     def test_config_is_chosen(self):
-        self.assertLessEqual(self.least(PROGRAM), MOST)
+        self.least(PROGRAM)
 
     def test_config_is_pinned(self):
         text, count = re.subn(r"(linalg\.matmul)", rf"\1 {{{PINNED}}}", PROGRAM.read_text())
@@ -54,7 +61,7 @@ class CompileTime(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             program = pathlib.Path(folder) / "pinned.mlir"
             program.write_text(text)
-            self.assertLessEqual(self.least(program), MOST)
+            self.least(program)
 
 
 if __name__ == "__main__":

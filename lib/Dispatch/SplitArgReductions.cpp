@@ -19,6 +19,7 @@
 
 #include "CombineParts.h"
 #include "tilewright/Configure/Splits.h"
+#include "tilewright/Dialect/SameValues.h"
 #include "tilewright/Dispatch/Dispatch.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -27,7 +28,6 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/RegionUtils.h"
-#include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -67,52 +67,32 @@ static Value termOf(linalg::GenericOp op, Operation *combiner) {
   return combiner->getOperand(combiner->getOperand(0) == accumulator ? 1 : 0);
 }
 
-namespace {
-/// Values of the bodies of two ops.
-class Twins {
-public:
-  Twins(linalg::GenericOp first, linalg::GenericOp second) : first(first), second(second) {}
+/// Whether `p` and `q`, arguments of the bodies of two ops, are the same elements.
+static bool areSameElements(linalg::GenericOp first, BlockArgument p, linalg::GenericOp second,
+                            BlockArgument q) {
+  if (p.getArgNumber() >= first.getNumDpsInputs() || q.getArgNumber() >= second.getNumDpsInputs())
+    return false;
+  OpOperand *read = first.getDpsInputOperand(p.getArgNumber()),
+            *other = second.getDpsInputOperand(q.getArgNumber());
+  return read->get() == other->get() &&
+         first.getMatchingIndexingMap(read) == second.getMatchingIndexingMap(other);
+}
 
-  /// Whether `x` of the first and `y` of the second are computed in the same way of the same
-  /// elements.
-  bool areSame(Value x, Value y) {
+/// Whether `x` in the body of the first and `y` in that of the second are computed in the same
+/// way of the same elements.
+static bool areSame(linalg::GenericOp first, Value x, linalg::GenericOp second, Value y) {
+  auto decide = [&](Value x, Value y) -> std::optional<bool> {
     auto p = dyn_cast<BlockArgument>(x), q = dyn_cast<BlockArgument>(y);
     if (p && q && p.getOwner() == first.getBody() && q.getOwner() == second.getBody())
-      return areSameElements(p, q);
+      return areSameElements(first, p, second, q);
     Operation *def = x.getDefiningOp(), *other = y.getDefiningOp();
     if (x == y || !def || !other || def->getBlock() != first.getBody() ||
         other->getBlock() != second.getBody())
       return x == y;
-    if (same.contains({x, y}))
-      return true;
-    if (def->getName() != other->getName() || def->getNumResults() != 1 ||
-        def->getNumRegions() != 0 || x.getType() != y.getType() ||
-        def->getAttrDictionary() != other->getAttrDictionary() ||
-        def->getNumOperands() != other->getNumOperands() ||
-        !llvm::all_of(llvm::zip(def->getOperands(), other->getOperands()), [&](auto pair) {
-          return areSame(std::get<0>(pair), std::get<1>(pair));
-        }))
-      return false;
-    same.insert({x, y});
-    return true;
-  }
-
-private:
-  bool areSameElements(BlockArgument p, BlockArgument q) {
-    if (p.getArgNumber() >= first.getNumDpsInputs() ||
-        q.getArgNumber() >= second.getNumDpsInputs())
-      return false;
-    OpOperand *read = first.getDpsInputOperand(p.getArgNumber()),
-              *other = second.getDpsInputOperand(q.getArgNumber());
-    return read->get() == other->get() &&
-           first.getMatchingIndexingMap(read) == second.getMatchingIndexingMap(other);
-  }
-
-  linalg::GenericOp first, second;
-  /// Pairs that are known to be. One that is not ends all.
-  llvm::DenseSet<std::pair<Value, Value>> same;
-};
-} // namespace
+    return std::nullopt;
+  };
+  return SameValues().areSame(x, y, decide);
+}
 
 /// Whether `condition` is that an element equals `best`, or is a NaN as it may be.
 static bool matchEqual(PlaceSearch &search, Value condition, Value best) {
@@ -184,7 +164,7 @@ static std::optional<PlaceSearch> matchPlaceSearch(Operation *user, linalg::Gene
   if (search.withNans && isa<arith::MaxNumFOp, arith::MinNumFOp>(better))
     return std::nullopt;
   // The place itself does not depend on the best.
-  if (!best.hasOneUse() || !Twins(op, reader).areSame(termOf(op, better), search.element))
+  if (!best.hasOneUse() || !areSame(op, termOf(op, better), reader, search.element))
     return std::nullopt;
   return search;
 }

@@ -7,6 +7,7 @@
 #define TILEWRIGHT_LIB_TARGET_CPU_ROWLOOPS_H
 
 #include "tilewright/Dialect/Divisibility.h"
+#include "tilewright/Dialect/SameValues.h"
 #include "tilewright/Dialect/Tilewright.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -64,8 +65,7 @@ public:
 
   /// Whether `a` in the first nest is `b` in the second at the same step.
   bool areEqual(Value a, Value b) {
-    Pairs equal;
-    return areEqual(a, b, equal);
+    return SameValues().areSame(a, b, [this](Value a, Value b) { return decide(a, b); });
   }
 
   /// Whether `x` in the first loop reads what `y` does in the second at the same step, with
@@ -80,12 +80,7 @@ public:
   }
 
 private:
-  using Pairs = llvm::DenseSet<std::pair<Value, Value>>;
-
-  /// `equal`: pairs that are known to be. One that is not ends all.
-  bool areEqual(Value a, Value b, Pairs &equal) {
-    if (equal.contains({a, b}))
-      return true;
+  std::optional<bool> decide(Value a, Value b) {
     scf::ForOp first = pairs.back().first, second = pairs.back().second;
     for (auto [one, other] : pairs)
       if (a == one.getInductionVar() && b == other.getInductionVar())
@@ -95,20 +90,9 @@ private:
     bool isInside = (x && first->isAncestor(x)) || (y && second->isAncestor(y));
     if (!x || !y || !isInside)
       return a == b && first.isDefinedOutsideOfLoop(a);
-    if (x->getName() != y->getName() || x->getNumRegions() ||
-        x->getAttrDictionary() != y->getAttrDictionary() ||
-        x->getResultTypes() != y->getResultTypes() ||
-        x->getNumOperands() != y->getNumOperands() ||
-        cast<OpResult>(a).getResultNumber() != cast<OpResult>(b).getResultNumber() ||
-        !(isMemoryEffectFree(x) || isReadOfInput(x, access)))
+    if (!isMemoryEffectFree(x) && !isReadOfInput(x, access))
       return false;
-    bool areAllEqual = llvm::all_of(
-        llvm::zip_equal(x->getOperands(), y->getOperands()), [&](auto pair) {
-          return areEqual(std::get<0>(pair), std::get<1>(pair), equal);
-        });
-    if (areAllEqual)
-      equal.insert({a, b});
-    return areAllEqual;
+    return std::nullopt;
   }
 
   LoopPairs pairs;

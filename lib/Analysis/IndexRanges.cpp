@@ -4,7 +4,7 @@
 // See IndexRanges.h. Ranges are those of sums, products, … of intervals; what leaves 64 bits
 // wraps around, and may be any number.
 
-#include "IndexRanges.h"
+#include "tilewright/Analysis/IndexRanges.h"
 #include "tilewright/Dialect/Tilewright.h"
 
 #include "mlir/IR/Matchers.h"
@@ -18,9 +18,8 @@ bool tilewright::hasNarrowIndices(func::FuncOp function) {
          getIndexBits(function) == 32;
 }
 
-/// Loops and sizes of unknown extents, and numbers from outside of the body: sums of two are
-/// taken to fit 32 bits.
-static constexpr int64_t kMostUnknown = (int64_t(1) << 30) - 1;
+/// Sums of two fit 32 bits.
+static constexpr int64_t kMostSmall = (int64_t(1) << 30) - 1;
 
 static IndexRange hull(IndexRange x, IndexRange y) {
   return {std::min(x.low, y.low), std::max(x.high, y.high)};
@@ -147,9 +146,10 @@ IndexRange IndexRanges::compute(Value value) {
   if (matchPattern(value, m_Constant(&constant)))
     return {constant.getInt(), constant.getInt()};
   Operation *op = value.getDefiningOp();
+  int64_t most = unknown == Unknown::Small ? kMostSmall : INT64_MAX;
   if (auto index = dyn_cast_or_null<linalg::IndexOp>(op)) {
     int64_t extent = extents[index.getDim()];
-    return {0, ShapedType::isDynamic(extent) ? kMostUnknown : std::max<int64_t>(extent - 1, 0)};
+    return {0, ShapedType::isDynamic(extent) ? most : std::max<int64_t>(extent - 1, 0)};
   }
   if (op && isCast(op)) {
     unsigned width = op->getOperand(0).getType().getIntOrFloatBitWidth();
@@ -161,7 +161,7 @@ IndexRange IndexRanges::compute(Value value) {
   }
   if (op && isArithmetic(op))
     return ofOperation(op);
-  return {-kMostUnknown, kMostUnknown};
+  return {unknown == Unknown::Small ? -most : INT64_MIN, most};
 }
 
 IndexRange IndexRanges::get(Value value) {

@@ -9,7 +9,7 @@
 //   %b = arith.minsi %a, 2147483647 : i64
 //   %i = arith.index_cast %b : i64 to index
 
-#include "IndexRanges.h"
+#include "tilewright/Analysis/IndexRanges.h"
 #include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Specialize/Specialize.h"
 

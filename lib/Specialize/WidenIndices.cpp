@@ -14,7 +14,7 @@
 // nearest 32-bit number later (ClampIndexCasts.cpp), which comparisons with a 32-bit number,
 // minima, maxima and coordinates of tensors may use instead of the number itself.
 
-#include "IndexRanges.h"
+#include "tilewright/Analysis/IndexRanges.h"
 #include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Specialize/Specialize.h"
 

@@ -26,6 +26,7 @@
 // (softmax), needs all ops placed at once, which is what BlockBuilder does. The
 // ops themselves stay linalg ops on slices, as upstream would leave them.
 
+#include "tilewright/Analysis/IndexRanges.h"
 #include "tilewright/Configure/Irregular.h"
 #include "tilewright/Configure/KeptRows.h"
 #include "tilewright/Dialect/Divisibility.h"
@@ -125,47 +126,16 @@ static LogicalResult readTermsAhead(ArrayRef<std::pair<scf::ForOp, int64_t>> loo
   return success();
 }
 
-/// The least and the most that an index of the body of `op` can be, over whole loops.
-static std::optional<std::pair<int64_t, int64_t>> findRange(linalg::LinalgOp op, Value value,
-                                                            int depth = 0) {
-  using Range = std::pair<int64_t, int64_t>;
-  constexpr int64_t kMost = int64_t(1) << 31; // no product of two of them wraps
-  constexpr int kDepth = 8;
-  auto make = [&](int64_t least, int64_t most) -> std::optional<Range> {
-    if (least < -kMost || most > kMost)
-      return std::nullopt;
-    return Range(least, most);
-  };
-  if (std::optional<int64_t> constant = getConstantIntValue(value))
-    return make(*constant, *constant);
-  Operation *def = value.getDefiningOp();
-  if (!def || def->getBlock() != op.getBlock() || depth == kDepth)
-    return std::nullopt;
-  if (auto index = dyn_cast<linalg::IndexOp>(def)) {
-    int64_t extent = op.getStaticLoopRanges()[index.getDim()];
-    return ShapedType::isStatic(extent) ? make(0, std::max<int64_t>(extent, 1) - 1) : std::nullopt;
-  }
-  if (!isa<arith::AddIOp, arith::MulIOp>(def))
-    return std::nullopt;
-  std::optional<Range> left = findRange(op, def->getOperand(0), depth + 1);
-  std::optional<Range> right = findRange(op, def->getOperand(1), depth + 1);
-  if (!left || !right)
-    return std::nullopt;
-  if (isa<arith::AddIOp>(def))
-    return make(left->first + right->first, left->second + right->second);
-  auto [least, most] = std::minmax({left->first * right->first, left->first * right->second,
-                                    left->second * right->first, left->second * right->second});
-  return make(least, most);
-}
-
 /// Marks tensor.extract whose last coordinate is always inside.
 static void markColumns(linalg::LinalgOp op) {
+  IndexRanges ranges(op, IndexRanges::Unknown::Any);
   op.getBlock()->walk([&](tensor::ExtractOp extract) {
     ShapedType source = extract.getTensor().getType();
     if (!source.getRank() || source.isDynamicDim(source.getRank() - 1))
       return;
-    auto range = findRange(op, extract.getIndices().back());
-    if (range && range->first >= 0 && range->second < source.getShape().back())
+    Value column = extract.getIndices().back();
+    IndexRange range = ranges.get(column);
+    if (range.isNatural() && range.high < source.getShape().back() && ranges.isExact(column))
       extract->setAttr(kColumnInsideAttr, UnitAttr::get(op->getContext()));
   });
 }

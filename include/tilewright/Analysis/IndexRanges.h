@@ -3,8 +3,8 @@
 //
 // The ranges of the indices in a body, and what of them 32 bits hold.
 
-#ifndef TILEWRIGHT_LIB_SPECIALIZE_INDEXRANGES_H
-#define TILEWRIGHT_LIB_SPECIALIZE_INDEXRANGES_H
+#ifndef TILEWRIGHT_ANALYSIS_INDEXRANGES_H
+#define TILEWRIGHT_ANALYSIS_INDEXRANGES_H
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -25,8 +25,12 @@ struct IndexRange {
 
 class IndexRanges {
 public:
-  explicit IndexRanges(mlir::linalg::LinalgOp op)
-      : body(*op.getBlock()), extents(op.getStaticLoopRanges()) {}
+  /// What unknown extents, and numbers from outside of the body, are taken to be: so small that
+  /// 32 bits hold sums of two, or anything.
+  enum class Unknown { Small, Any };
+
+  explicit IndexRanges(mlir::linalg::LinalgOp op, Unknown unknown = Unknown::Small)
+      : body(*op.getBlock()), extents(op.getStaticLoopRanges()), unknown(unknown) {}
 
   /// The range that an index of 64 bits has.
   IndexRange get(mlir::Value value);
@@ -53,6 +57,7 @@ private:
 
   mlir::Block &body;
   llvm::SmallVector<int64_t> extents;
+  Unknown unknown;
   llvm::DenseMap<mlir::Value, IndexRange> ranges;
   llvm::DenseMap<mlir::Value, bool> exact, nearest, lowBits, coordinates;
   bool decided = false;

@@ -53,6 +53,22 @@ void takeCacheHints(InstDecoder &d) {
   }
 }
 
+/// What ld and st have in common: all behind the name, and how many operands there are. `isWide`: of .b128.
+bool takeAccess(InstDecoder &d, bool isLoad, bool &isWide) {
+  Inst &inst = d.inst;
+  if (!takeOrder(d, isLoad) || !takeMemorySpace(d))
+    return false;
+  takeCacheHints(d);
+  inst.elements = static_cast<uint8_t>(d.takeVector());
+  inst.type = d.takeType();
+  inst.undef = UndefRule::Own;
+  isWide = takeWide(inst);
+  if (inst.elements > 4 || bitWidth(inst.type) > 64 || bitWidth(inst.type) * inst.elements > 256)
+    return d.unsupported("this vector");
+  // A third operand is a cache policy, which changes no result.
+  return d.expectOperands(2, 3);
+}
+
 bool memoryOperand(InstDecoder &d, size_t index) {
   Inst &inst = d.inst;
   if (!d.address(index))
@@ -106,17 +122,8 @@ bool takeMemorySpace(InstDecoder &d) {
 
 bool decodeLd(InstDecoder &d) {
   Inst &inst = d.inst;
-  if (!takeOrder(d, true) || !takeMemorySpace(d))
-    return false;
-  takeCacheHints(d);
-  inst.elements = static_cast<uint8_t>(d.takeVector());
-  inst.type = d.takeType();
-  inst.undef = UndefRule::Own;
-  bool isWide = takeWide(inst);
-  if (inst.elements > 4 || bitWidth(inst.type) > 64 || bitWidth(inst.type) * inst.elements > 256)
-    return d.unsupported("this vector");
-  // A third operand is a cache policy, which changes no result.
-  if (!d.expectOperands(2, 3))
+  bool isWide = false;
+  if (!takeAccess(d, /*isLoad=*/true, isWide))
     return false;
   const Operand &result = d.operand(0);
   if (isWide) {
@@ -144,16 +151,8 @@ bool decodeSt(InstDecoder &d) {
   Inst &inst = d.inst;
   if (d.take("async"))
     return decodeStAsync(d);
-  if (!takeOrder(d, false) || !takeMemorySpace(d))
-    return false;
-  takeCacheHints(d);
-  inst.elements = static_cast<uint8_t>(d.takeVector());
-  inst.type = d.takeType();
-  inst.undef = UndefRule::Own;
-  bool isWide = takeWide(inst);
-  if (inst.elements > 4 || bitWidth(inst.type) > 64 || bitWidth(inst.type) * inst.elements > 256)
-    return d.unsupported("this vector");
-  if (!d.expectOperands(2, 3) || !memoryOperand(d, 0))
+  bool isWide = false;
+  if (!takeAccess(d, /*isLoad=*/false, isWide) || !memoryOperand(d, 0))
     return false;
   const Operand &value = d.operand(1);
   if (isWide) {

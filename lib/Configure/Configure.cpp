@@ -53,7 +53,7 @@ DictionaryAttr tilewright::countByKind(MLIRContext *context, ArrayRef<Refusal> r
 
 /// Why a product is not on matrix units.
 static Refusal whyNotOnMatrixUnit(const KernelInfo &info, LoweringConfigAttr config,
-                                  TargetAttr target) {
+                                  StringRef wasChosen, TargetAttr target) {
   if (config.getMma() || !matchProduct(info.getRoot()))
     return {};
   auto names = target.getFacts().getAs<ArrayAttr>("mma");
@@ -67,9 +67,10 @@ static Refusal whyNotOnMatrixUnit(const KernelInfo &info, LoweringConfigAttr con
   Refusal wayOut;
   for (auto name : names.getAsRange<StringAttr>()) {
     auto instruction = matchInstruction(info.getRoot(), name, info.getContraction(info.getRoot()));
+    std::string own = strategyOf(info, config, target).whyNoInstruction();
     if (instruction)
       return refuse(Refused::Config, "'" + name.getValue() + "' computes it, but this config " +
-                                         strategyOf(info, config, target).whyNoInstruction());
+                                         (own.empty() ? wasChosen : StringRef(own)));
     if (instruction.why().getKind() == Refused::NotContraction)
       return instruction.why();
     if (!wayOut && instruction.why().getKind() == Refused::Numerics)
@@ -82,12 +83,12 @@ static Refusal whyNotOnMatrixUnit(const KernelInfo &info, LoweringConfigAttr con
 /// the program requires them.
 static LogicalResult checkMatrixUnit(const KernelInfo &info,
                                      LoweringConfigAttr config,
-                                     TargetAttr target,
+                                     StringRef wasChosen, TargetAttr target,
                                      SmallVectorImpl<std::string> &explain) {
   if (StringRef unused = target.getText("unused_mma"); config.getMma() && !unused.empty())
     explain.push_back("multiplied by mma.sync; " + unused.str() + " of " +
                       target.getName().str() + " is not used yet");
-  Refusal why = whyNotOnMatrixUnit(info, config, target);
+  Refusal why = whyNotOnMatrixUnit(info, config, wasChosen, target);
   if (!why) {
     if (config.getMma() && target.getFact("subgroup", 1) <= 1 &&
         getElementTypeOrSelf(info.getRoot()->getOperand(0)).isBF16())
@@ -263,10 +264,11 @@ static FailureOr<KernelInfo> readKernel(func::FuncOp kernel, TargetAttr target,
 }
 
 /// The pinned config, that of the tuning database, or the best candidate; `candidates` are
-/// listed where they are asked for, or the choice is theirs.
-static LogicalResult chooseConfig(KernelInfo &info, TargetAttr target, bool pinned, bool listAll,
-                                  std::vector<Candidate> &candidates,
-                                  SmallVectorImpl<std::string> &explain) {
+/// listed where they are asked for, or the choice is theirs. Returns what the config is: "was
+/// pinned", "was tuned" or "ranks first".
+static FailureOr<StringRef> chooseConfig(KernelInfo &info, TargetAttr target, bool pinned,
+                                         bool listAll, std::vector<Candidate> &candidates,
+                                         SmallVectorImpl<std::string> &explain) {
   FailureOr<bool> tuned = false;
   if (!pinned && !listAll)
     tuned = takeTuned(info, target, explain);
@@ -278,7 +280,7 @@ static LogicalResult chooseConfig(KernelInfo &info, TargetAttr target, bool pinn
   if ((!pinned && !*tuned) || listAll)
     candidates = listConfigs(info, target);
   if (pinned || *tuned)
-    return success();
+    return StringRef(pinned ? "was pinned" : "was tuned");
   if (candidates.empty() || candidates.front().refused)
     return info.getRoot()->emitOpError()
            << "no schedule fits " << target.getName() << ": "
@@ -286,7 +288,7 @@ static LogicalResult chooseConfig(KernelInfo &info, TargetAttr target, bool pinn
                                   : StringRef(candidates.front().refused.str()));
   info.getRoot()->setAttr(kConfigAttr, candidates.front().config);
   explain.push_back("config: " + toString(candidates.front().config));
-  return success();
+  return StringRef("ranks first");
 }
 
 static void recordCandidates(const KernelInfo &info, ArrayRef<Candidate> candidates) {
@@ -327,7 +329,9 @@ LogicalResult tilewright::configureKernel(func::FuncOp kernel, bool listAll) {
   explainKernel(*info, explain);
   std::string whole = whyWhole(*info, target);
   std::vector<Candidate> candidates;
-  if (failed(chooseConfig(*info, target, pinned, listAll, candidates, explain)))
+  FailureOr<StringRef> wasChosen =
+      chooseConfig(*info, target, pinned, listAll, candidates, explain);
+  if (failed(wasChosen))
     return failure();
 
   auto config = info->getRoot()->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
@@ -335,9 +339,9 @@ LogicalResult tilewright::configureKernel(func::FuncOp kernel, bool listAll) {
   explain.front() = "strategy " + stringifyStrategy(config.getStrategy()).str() +
                     ": root " + nameOp(info->getRoot()).str() + " " +
                     strategy.explain(*info);
-  if (failed(checkMatrixUnit(*info, config, target, explain)))
+  if (failed(checkMatrixUnit(*info, config, *wasChosen, target, explain)))
     return failure();
-  strategy.explainMore(*info, config, explain);
+  strategy.explainMore(*info, config, *wasChosen, explain);
   explainRefusals(candidates, explain);
   explainGrid(*info, whole, explain);
   if (std::string bound = describeBound(*info, config, target); !bound.empty())

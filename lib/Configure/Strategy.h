@@ -180,10 +180,11 @@ public:
 
   /// What the root does, after "root NAME".
   virtual std::string explain(const KernelInfo &info) const = 0;
-  /// Why a product that an instruction computes has none.
-  virtual std::string whyNoInstruction() const { return "was pinned or ranks first"; }
-  /// More lines, of a kernel that is this strategy's.
+  /// Why a product that an instruction computes has none; empty: other configs name one.
+  virtual std::string whyNoInstruction() const { return ""; }
+  /// More lines, of a kernel that is this strategy's, whose config `wasChosen` ("ranks first").
   virtual void explainMore(const KernelInfo &info, LoweringConfigAttr config,
+                           llvm::StringRef wasChosen,
                            llvm::SmallVectorImpl<std::string> &lines) const {}
 
 private:

@@ -78,12 +78,13 @@ bool CpuContraction::accepts(const KernelInfo &info, LoweringConfigAttr config) 
 
 /// Says why the operands are read where they are, again for each row of register tiles.
 void CpuContraction::explainMore(const KernelInfo &info, LoweringConfigAttr config,
+                                 StringRef wasChosen,
                                  SmallVectorImpl<std::string> &lines) const {
   if (!config.getPromote().empty())
     return;
   Refusal why = whyNotPacked(info);
   lines.push_back("operands are not packed into panels: " +
-                  (why ? why.str() : "this config was pinned or ranks first"));
+                  (why ? why.str() : "this config " + wasChosen.str()));
 }
 
 Refusal tilewright::checkPanelInstruction(const KernelInfo &info, LoweringConfigAttr config,

@@ -55,6 +55,7 @@ public:
     return !config.getPromote().empty();
   }
   void explainMore(const KernelInfo &info, LoweringConfigAttr config,
+                   llvm::StringRef wasChosen,
                    llvm::SmallVectorImpl<std::string> &lines) const override;
 };
 

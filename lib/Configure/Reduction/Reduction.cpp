@@ -171,7 +171,7 @@ std::string Reduction::explain(const KernelInfo &info) const {
          std::to_string(info.getRoot().getNumLoops()) + " loops";
 }
 
-void Reduction::explainMore(const KernelInfo &info, LoweringConfigAttr config,
+void Reduction::explainMore(const KernelInfo &info, LoweringConfigAttr config, StringRef,
                             SmallVectorImpl<std::string> &lines) const {
   for (OpOperand *operand : keptRows(info, config)) {
     int64_t run = keptRowCopies(info, config, *operand);

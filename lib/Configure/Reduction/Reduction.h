@@ -45,6 +45,7 @@ public:
                     const TilePlan &plan) const override;
   std::string explain(const KernelInfo &info) const override;
   void explainMore(const KernelInfo &info, LoweringConfigAttr config,
+                   llvm::StringRef wasChosen,
                    llvm::SmallVectorImpl<std::string> &lines) const override;
 };
 

@@ -84,6 +84,8 @@ public:
   RowPipeline(scf::ForOp rows, ArrayAttr access) : rows(rows), access(access) {}
   /// What stands against the last loop running beside one of the next row's.
   Refusal find(int64_t registers);
+  /// Whether there is a loop that the last one would run beside if nothing stood against it.
+  bool hasCandidate() const { return isCandidate; }
   void build();
 
 private:
@@ -99,6 +101,7 @@ private:
   scf::ForOp rows, partner, last;
   ArrayAttr access;
   int64_t steps = 0;
+  bool isCandidate = false;
   /// What the last loop needs of the others.
   SmallVector<Value> needed;
 };
@@ -133,7 +136,7 @@ bool RowPipeline::overwritesAtSameStep(scf::ForOp loop) {
 Refusal RowPipeline::findLast() {
   SmallVector<scf::ForOp> loops(rows.getBody()->getOps<scf::ForOp>());
   if (loops.size() < 2)
-    return refuse(Refused::Unrelated, "");
+    return refuse(Refused::Unrelated, "a row has one loop");
   if (llvm::any_of(loops, [](scf::ForOp loop) { return !loop.getOps<scf::ForOp>().empty(); }))
     return refuse(Refused::Indivisible, "rows of several dims have nests of loops");
   last = loops.back();
@@ -141,7 +144,7 @@ Refusal RowPipeline::findLast() {
   if (llvm::none_of(writes, [&](auto write) {
         return isOfArgument(write.getBase(), "write", access);
       }))
-    return refuse(Refused::Unrelated, "");
+    return refuse(Refused::Unrelated, "the last loop over a row writes no result");
   if (last->getNextNode() != rows.getBody()->getTerminator() || last.getNumResults() ||
       llvm::any_of(writes, [&](auto write) { return keptRows(write.getBase()); }))
     return refuse(Refused::Neighbours, "the loop that writes results computes more than these");
@@ -164,6 +167,7 @@ Refusal RowPipeline::findPartner(ArrayRef<scf::ForOp> others) {
     if (overwrites(loop))
       break;
   }
+  isCandidate = partner || isOverwritten || computes;
   if (partner)
     return {};
   if (isOverwritten)
@@ -311,7 +315,8 @@ struct PipelineRowsPass : tilewright::impl::PipelineRowsPassBase<PipelineRowsPas
       Refusal why = pipeline.find(registers);
       if (!why && !pipelines)
         why = refuse(Refused::Target, "the target has no stores that pass caches by");
-      if (why && !why.str().empty())
+      // Where nothing is to be gained, there is nothing to explain.
+      if (why && pipeline.hasCandidate())
         addExplanation(func, "rows are not pipelined: " + why.str());
       if (why)
         continue;

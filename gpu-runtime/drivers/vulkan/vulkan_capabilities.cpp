@@ -47,9 +47,13 @@ std::string Capabilities::target() const {
   uint32_t minor = std::min<uint32_t>(VK_API_VERSION_MINOR(version), 3);
   const std::string plain = "vulkan:1." + std::to_string(minor);
   std::string text = plain;
-  // More than the compiler assumes: larger tiles fit.
-  if (uint32_t shared = limits().maxComputeSharedMemorySize; shared > 32768)
+  // What is not as the compiler assumes it: larger tiles fit, or only smaller ones do.
+  if (uint32_t shared = limits().maxComputeSharedMemorySize; shared != 32768)
     text += "+shared_memory=" + std::to_string(std::min(shared, 1u << 20));
+  if (uint32_t threads = limits().maxComputeWorkGroupInvocations; threads < 1024)
+    text += "+max_threads=" + std::to_string(threads);
+  if (int64_t count = fact("multiprocessors"))
+    text += "+multiprocessors=" + std::to_string(std::min<int64_t>(count, 1024));
   for (const std::string &shape : shapes)
     text += "+coopmat=" + shape;
   return text == plain ? "" : text;
@@ -271,6 +275,40 @@ static void querySubgroups(const VulkanLibrary &library, Capabilities &caps) {
   }
 }
 
+/// How many multiprocessors there are, by whichever vendor's extension says so; else 0.
+static uint32_t countMultiprocessors(const VulkanLibrary &library, const Capabilities &caps) {
+  VkPhysicalDeviceProperties2 properties = {
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
+  VkPhysicalDeviceShaderSMBuiltinsPropertiesNV nvidia = {
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_PROPERTIES_NV};
+  VkPhysicalDeviceShaderCorePropertiesAMD amd = {
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_PROPERTIES_AMD};
+  VkPhysicalDeviceShaderCoreProperties2AMD active = {
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_PROPERTIES_2_AMD};
+  VkPhysicalDeviceShaderCoreBuiltinsPropertiesARM arm = {
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_BUILTINS_PROPERTIES_ARM};
+  auto ask = [&](auto &answer, const char *extension) {
+    if (!caps.extensions.count(extension))
+      return;
+    answer.pNext = properties.pNext;
+    properties.pNext = &answer;
+  };
+  ask(nvidia, "VK_NV_shader_sm_builtins");
+  ask(amd, "VK_AMD_shader_core_properties");
+  ask(active, "VK_AMD_shader_core_properties2");
+  ask(arm, "VK_ARM_shader_core_builtins");
+  if (!properties.pNext)
+    return 0;
+  library.vkGetPhysicalDeviceProperties2(caps.physical, &properties);
+  uint32_t all = amd.shaderEngineCount * amd.shaderArraysPerEngineCount *
+                 amd.computeUnitsPerShaderArray;
+  for (uint32_t count : {nvidia.shaderSMCount, active.activeComputeUnitCount, all,
+                         arm.shaderCoreCount})
+    if (count)
+      return count;
+  return 0;
+}
+
 static const char *componentName(VkComponentTypeKHR type) {
   if (type == VK_COMPONENT_TYPE_BFLOAT16_KHR)
     return "bf16";
@@ -386,6 +424,7 @@ Status queryCapabilities(const VulkanLibrary &library,
   if (Status s = queryFeatures(library, caps, only))
     return s;
   querySubgroups(library, caps);
+  caps.facts["multiprocessors"] = countMultiprocessors(library, caps);
   queryCooperativeMatrices(library, caps);
   fillFacts(caps);
   if (!caps.feature("timelineSemaphore") && only)

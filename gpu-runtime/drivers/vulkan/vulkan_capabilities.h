@@ -18,7 +18,7 @@
 //   max_push_constants    bytes of scalars before a uniform buffer is needed
 //   max_buffers           storage buffers of one kernel
 //   memory                device-local heap
-//   multiprocessors       where the driver tells (else 0)
+//   multiprocessors       where an extension of NVIDIA's, AMD's or Arm's tells (else 0)
 //   max_loop_iterations   what one invocation may run through, all its loops
 //                         together, before the driver silently ends them (Mesa's
 //                         lavapipe: 65535; 0: no limit)

@@ -5,7 +5,7 @@
 // them, and the way from thread form to words.
 //
 //   vulkan[:1.1|1.2|1.3][+subgroup=N][+shared_memory=BYTES][+max_threads=N]
-//         [+f16=0][+f64=0][+i8=0][+i16=0][+i64=0][+float_controls=0]
+//         [+multiprocessors=N][+f16=0][+f64=0][+i8=0][+i16=0][+i64=0][+float_controls=0]
 //         [+coopmat[=MxNxK:OPERAND:ACCUMULATOR]]…
 //
 // +coopmat lists the shapes of cooperative matrices that kernels may use, as
@@ -37,6 +37,8 @@ struct VulkanTarget {
   std::string version = "1.3";
   int64_t sharedMemory = 32768;
   int64_t maxThreads = 1024;
+  /// 0: those of the chip that stands for GPUs of which nothing is known.
+  int64_t multiprocessors = 0;
   bool floatControls = true;
   SmallVector<StringRef> without; // types switched off
   SmallVector<std::string> instructions;
@@ -57,6 +59,8 @@ static TargetAttr makeTarget(MLIRContext *context, StringRef name,
   number("subgroup", subgroup);
   number("max_threads", vulkan.maxThreads);
   number("shared_memory", vulkan.sharedMemory);
+  if (vulkan.multiprocessors)
+    number("multiprocessors", vulkan.multiprocessors);
   // Vulkan does not tell; 128 is what the devices with fewest registers per
   // thread at useful occupancy have.
   number("registers", 128);
@@ -120,7 +124,7 @@ static std::optional<std::string> instructionOf(MLIRContext *context,
 
 static constexpr StringLiteral kSyntax =
     "vulkan[:1.1|1.2|1.3][+subgroup=N][+shared_memory=BYTES]"
-    "[+max_threads=N][+f16=0][+f64=0][+i8=0][+i16=0][+i64=0]"
+    "[+max_threads=N][+multiprocessors=N][+f16=0][+f64=0][+i8=0][+i16=0][+i64=0]"
     "[+float_controls=0][+coopmat[=MxNxK:OPERAND:ACCUMULATOR]...]";
 
 /// Reads the version, the types and whether there are float controls.
@@ -195,7 +199,7 @@ public:
   llvm::Expected<ParsedTarget> parse(MLIRContext *context,
                                      const TargetSpec &spec) const override {
     SmallVector<StringRef> accepted{"subgroup", "shared_memory", "max_threads",
-                                    "float_controls"};
+                                    "multiprocessors", "float_controls"};
     accepted.append(std::begin(kSwitches), std::end(kSwitches));
     if (llvm::Error error = checkFeatures(spec, accepted, getSyntax(), {"coopmat"}))
       return std::move(error);
@@ -215,6 +219,10 @@ public:
     auto subgroup = getNumberFeature(spec, "subgroup", 1, 128, true);
     if (!subgroup)
       return subgroup.takeError();
+    auto multiprocessors = getNumberFeature(spec, "multiprocessors", 1, 1024, false);
+    if (!multiprocessors)
+      return multiprocessors.takeError();
+    vulkan.multiprocessors = multiprocessors->value_or(0);
     vulkan.sharedMemory = shared->value_or(vulkan.sharedMemory);
     vulkan.maxThreads = threads->value_or(vulkan.maxThreads);
 

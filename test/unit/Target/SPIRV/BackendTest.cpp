@@ -67,6 +67,16 @@ TEST_F(SPIRVBackend, TakesAGivenSubgroupSize) {
       llvm::is_contained(types, mlir::StringAttr::get(&context, "f16")));
 }
 
+TEST_F(SPIRVBackend, PlansForTheMultiprocessorsOfADevice) {
+  ParsedTarget target = parse("vulkan:1.3+max_threads=256+multiprocessors=20");
+  EXPECT_FALSE(target.required.getInteger("multiprocessors"));
+  for (const auto &variant : target.variants) {
+    EXPECT_EQ(variant.target.getFact("multiprocessors"), 20);
+    EXPECT_EQ(variant.target.getFact("max_threads"), 256);
+  }
+  EXPECT_FALSE(parse("vulkan").variants[0].target.has("multiprocessors"));
+}
+
 TEST_F(SPIRVBackend, RefusesOtherTexts) {
   EXPECT_NE(error("vulkan:1.4").find("no version '1.4'"), std::string::npos);
   EXPECT_NE(error("vulkan+subgroup=12").find("must be a power of two"),

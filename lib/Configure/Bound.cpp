@@ -31,21 +31,6 @@ static constexpr double kBeside = 0.03;
 /// do not take turns as if by appointment.
 static constexpr double kUncovered = 0.1;
 
-/// What memory takes to answer when it is asked for all that it gives, in terms
-/// of what it takes when nobody else asks, and the share of multiprocessors
-/// that has to ask. Measured on an H100: products of 128 rows whose rings have
-/// 20 KiB of weights under way on each take 13.7 us for 32 MiB, with 28 KiB no
-/// longer than a copy; 64 of 132 take 1 us more than all. Those that have just
-/// enough under way take a tenth longer than those that have much more.
-static constexpr double kLoaded = 2.9, kAsking = 0.6, kMargin = 0.1;
-
-/// Blocks of a cluster that copy to each other begin together and wait for each
-/// other, measured there: tiles of 64 x 128 of a product of 1024 x 1024 x 1024
-/// take 2.3 us more in pairs, those of 2048 x 2048 x 2048 1.2 us, weights that
-/// are read for 128 rows 2.4 us. Twice as many take as long again: sums in four
-/// parts, though fewer blocks take part, 2.6 us more than in two.
-static constexpr double kInStep = 1.6;
-
 int64_t tilewright::registersEach(int64_t threads, const ChipFacts &chip) {
   auto step = int64_t(chip.registerStep);
   return int64_t(chip.registers) / threads / step * step;
@@ -85,10 +70,10 @@ static double memoryCycles(const BlockWork &work, double atWork,
                            const ChipFacts &chip) {
   double rate = chip.memoryBytes;
   if (work.ahead > 0) {
-    rate *= std::min(1.0, atWork / (kAsking * chip.multiprocessors));
-    double underWay = atWork * work.ahead / (kLoaded * chip.cyclesMemory);
+    rate *= std::min(1.0, atWork / (chip.ringMemoryShare * chip.multiprocessors));
+    double underWay = atWork * work.ahead / (chip.memoryLoaded * chip.cyclesMemory);
     rate = std::min(rate, underWay) /
-           (1 + kMargin * std::min(1.0, rate / underWay));
+           (1 + chip.ringMargin * std::min(1.0, rate / underWay));
   }
   return work.memoryBytes / rate + chip.cyclesMemory;
 }
@@ -156,7 +141,7 @@ Bound tilewright::boundOf(const BlockWork &work, const ChipFacts &chip) {
   bound.cycles += kBeside * (cycles + memory + l2 - bound.cycles);
   if (inRing)
     bound.cycles += chip.cyclesCluster * std::log2(work.cluster) *
-                    (work.sharing > 1 ? kInStep : 1);
+                    (work.sharing > 1 ? chip.clusterInStep : 1);
   return bound;
 }
 

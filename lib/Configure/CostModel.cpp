@@ -118,9 +118,11 @@ std::string tilewright::describe(const Bound &bound, const ChipFacts &chip, Targ
   std::string shares;
   for (auto [name, share] : bound.shares)
     shares += llvm::formatv("{0}{1} {2:f0} %", shares.empty() ? "" : ", ", name, 100 * share);
+  // Of an architecture that is not in the table, the facts are those of the one before.
+  bool isOwnChip = target.has("sm") && target.getFact("sm", 0) == chip.architecture;
   return llvm::formatv("predicted, not measured: {0:f1} us on {1}{2}, bounded by {3} ({4}); "
                        "{5} {6} on a multiprocessor, {7:f1} waves of them",
-                       bound.cycles / chip.clockMhz, target.has("sm") ? "" : "a GPU like ",
+                       bound.cycles / chip.clockMhz, isOwnChip ? "" : "a GPU like ",
                        chip.name, bound.resource, shares, int64_t(bound.resident),
                        bound.resident == 1 ? "block" : "blocks", bound.waves)
       .str();

@@ -59,18 +59,12 @@ void recordPlan(mlir::func::FuncOp kernel, LoweringConfigAttr config, int64_t th
 int64_t registerLimit(TargetAttr target, int64_t threads);
 /// Blocks that fill one of them.
 int64_t blocksEachOf(TargetAttr target);
-/// Microseconds that a kernel of a GPU takes, however little it does: from the last one's end
-/// to its own begin, one read of memory, a reduction over a block, one write. Assumed.
-inline constexpr double kLaunch = 3;
 /// What fusion takes a dynamic extent for, unless it says otherwise.
 inline constexpr int64_t kNominal = 1024;
 /// Microseconds that a dual product takes longer by instructions of a warp than by those of
 /// warpgroups, in tiles of 64 x 64 of both; 0 where none of the latter is for its types, nothing
 /// where sizes are not known.
 std::optional<double> lostByWarps(mlir::linalg::LinalgOp product, TargetAttr target);
-/// Operations for which a GPU reads a byte of its memory, roughly: 19.5 Tflop/s and
-/// 1.6 TB/s of an A100, 67 and 3.4 of an H100; half of it, as not all of them are adds.
-inline constexpr int64_t kOperationsPerByte = 8;
 /// What an op of a body takes for one element, in operations as cheap as an addition.
 int64_t operationsOf(mlir::Operation &op);
 /// Tasks that keep the threads of a CPU busy.

@@ -19,16 +19,6 @@
 using namespace mlir;
 using namespace tilewright;
 
-/// How often L2 is asked for a tile that so many blocks ask for at the same time, by the number
-/// of blocks, measured on an H100: products of 8192 x 8192 x 1024 take the same time with tiles in
-/// clusters, of which L2 is asked once, and without, when it would have to give 8.4 TB/s; those of
-/// 2048 x 2048 x 2048 9.5, those of 128 rows that all blocks read 13.4. Weights that two blocks
-/// read take one to two tenths longer than those that one reads, or two in a cluster.
-static constexpr double kSharingExponent = -0.25, kSharedWeights = 0.2;
-/// Cycles for each 128 bytes of a box that lie outside of the tensor, measured on an H100: 64
-/// rows of which 8 to 40 are there, 128 of which 96 are.
-static constexpr double kOutside = 5;
-
 /// What a block has of an operand, in bytes.
 struct Counter::OperandTile {
   double element, tile, whole;
@@ -75,7 +65,7 @@ Counter::OperandTile Counter::tileOf(OpOperand &operand, bool isWritten) const {
 void Counter::countAccesses(const OperandTile &operand, double runs, bool byEngine) {
   if (byEngine) {
     work[Resource::Shared] += operand.tile * runs / chip.bankBytes;
-    work[Resource::Port] += kOutside * operand.outside * runs;
+    work[Resource::Port] += chip.cyclesOutside * operand.outside * runs;
     return;
   }
   // A thread's access is no wider than a run, than the widest, or than its share.
@@ -121,14 +111,14 @@ void Counter::countOperand(OpOperand &operand, double runs, double again,
   double sharing = std::max(1.0, all / tile.distinct / blocks);
   double whole = tile.whole;
   if (config.isWarpSpecialized() && !isWritten)
-    whole *= 1 + kSharedWeights * std::min(2.0, std::log2(sharing));
+    whole *= 1 + chip.sharedWeights * std::min(2.0, std::log2(sharing));
   if (!byEngine || !isPromoted)
     sharing = 1;
   // What the second of two products reads from memory stays there for all of a block's tiles.
   if (chained && op == info.getRoot() && !isWritten && config.getPersistent())
     blocks *= std::max(1.0, waves);
   requested += tile.tile * runs * sectors / blocks;
-  work.l2Bytes += tile.tile * runs * sectors / blocks * std::pow(sharing, kSharingExponent);
+  work.l2Bytes += tile.tile * runs * sectors / blocks * std::pow(sharing, chip.l2SharingExponent);
   footprint += whole;
   asked.push_back({whole, tile.distinct * tile.tile * tile.walked * sectors, again});
 }

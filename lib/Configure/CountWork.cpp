@@ -4,7 +4,7 @@
 // What one block of a planned kernel does on a GPU, counted from the plan: the
 // instructions of its threads, what goes through shared memory, L2 and memory
 // (CountOperands.cpp), and how long a block alone waits. Numbers about machines are the
-// chip's; the constants here are about the code that later stages write.
+// chip's (chips.json); the constants here are about the code that later stages write.
 
 #include "Counter.h"
 #include "CostModel.h"
@@ -26,14 +26,6 @@ using namespace tilewright;
 
 /// Instructions of a thread before and after its steps.
 static constexpr double kAround = 60;
-/// Where threads load and multiply by turns, memory waits for them, measured on an H100: two
-/// and four rows by 4096 x 4096 and 4096 x 14336.
-static constexpr double kByTurns = 1.25;
-/// Where threads copy what they multiply, beside copy engines, likewise: 16 and 32 rows.
-static constexpr double kByThreads = 1.15;
-/// Cycles from an instruction of a warp to its next, of chains for several elements, which other
-/// warps of its scheduler cover: events (docs/predicting.md) give 2 to 3 where there are none.
-static constexpr double kStalls = 2.5;
 /// Instructions of a division or remainder of integers, of a division of floats, of a
 /// function of the math dialect (and of those the ones on special units).
 static constexpr double kIntegerDivision = 20, kDivision = 8, kFunction = 6;
@@ -202,7 +194,8 @@ void Counter::countBody(linalg::LinalgOp op) {
   double own = std::max({body.all(), turns("fp32", body.fma), turns("alu", body.alu),
                          turns("xu", body.special), turns("fp64", body.fp64)});
   double each = std::ceil(tileOf(op) / double(plan.threads)) *
-                std::max(work.takesTurns ? kStalls : 1, std::ceil(warps / chip.schedulers));
+                std::max(work.takesTurns ? chip.cyclesBetween : 1.0,
+                         std::ceil(warps / chip.schedulers));
   work.latency += runs * std::max(chain, each * own);
   if (op.getNumReductionLoops())
     countReduction(op);
@@ -250,9 +243,8 @@ void Counter::countClusterSum() {
   work[Resource::Shared] += 2 * bytes / chip.bankBytes;
   work[Resource::Port] += bytes * (parts - 1) / parts / chip.l2PortBytes;
   issue(2 * elements / double(plan.threads));
-  // … which an H100 showed at tiles of 2 to 64 KiB: other blocks' memory gives less than L2.
-  constexpr double kFromOthers = 4;
-  work.around += 2 * (chip.cyclesL2 + chip.cyclesBarrier) + kFromOthers * bytes / chip.l2PortBytes;
+  work.around += 2 * (chip.cyclesL2 + chip.cyclesBarrier) +
+                 chip.clusterShared * bytes / chip.l2PortBytes;
 }
 
 BlockWork Counter::count() {
@@ -288,9 +280,10 @@ BlockWork Counter::count() {
     countClusterSum();
   // Where copy engines do better, and as it was measured there.
   if (target.has("warpgroup_mma"))
-    work.memoryBytes *= config.getStrategy() == Strategy::SkinnyContraction ? kByTurns
-                        : config.getStrategy() == Strategy::MatrixUnit      ? kByThreads
-                                                                            : 1;
+    work.memoryBytes *=
+        config.getStrategy() == Strategy::SkinnyContraction ? chip.copyEngines.lookup("skinny")
+        : config.getStrategy() == Strategy::MatrixUnit      ? chip.copyEngines.lookup("threads")
+                                                            : 1;
   if (products.empty()) {
     // Each step begins with its loads.
     double steps = 1;

@@ -5,7 +5,7 @@
 // block that reads an element computes it, and holds it in registers, which
 // asynchronous copies need not:
 //
-//   readers * (operations + kStaging)  <=  kOperationsPerByte * bytes saved
+//   readers * (operations + kStaging)  <=  operations per byte of memory * bytes saved
 //
 // Saved is what the operand would have been written and read back. Example: 4096 x 4096
 // weights of i8, cast to f16. 2 + 2 bytes are saved for each element, worth 32
@@ -92,8 +92,8 @@ static bool needsWarpgroups(OpOperand &operand, TargetAttr target) {
   for (int64_t extent : type.getShape())
     elements *= double(ShapedType::isDynamic(extent) ? kNominal : extent);
   const ChipFacts &chip = chipOf(target);
-  double apart = kLaunch + 2 * elements * double(bytesPerElement(type)) / chip.memoryBytes /
-                               chip.clockMhz;
+  double apart = chip.kernelMicroseconds +
+                 2 * elements * double(bytesPerElement(type)) / chip.memoryBytes / chip.clockMhz;
   std::optional<double> lost = lostByWarps(cast<linalg::LinalgOp>(operand.getOwner()), target);
   return !lost || *lost > apart;
 }
@@ -142,7 +142,7 @@ OrRefusal<std::string> tilewright::mayFuseProducers(ArrayRef<linalg::LinalgOp> p
   int64_t readers =
       readersOf(product, operand, read < bytes ? kTile : kNominal, assumed);
   int64_t cost = readers * (operations + kStaging + more);
-  int64_t worth = 2 * bytes * kOperationsPerByte;
+  int64_t worth = 2 * bytes * int64_t(chipOf(target).operationsPerByte);
   bool pays = cost <= worth;
   if (pays && products > 1 && needsWarpgroups(*operand, target))
     return refuse(Refused::NotProfitable,
@@ -248,7 +248,8 @@ OrRefusal<std::string> tilewright::mayFuseNorm(ArrayRef<linalg::LinalgOp> produc
   double inKernel = cycles / chip.clockMhz;
   int64_t bytes = std::max<int64_t>(1, getElementTypeOrSelf(operand->get().getType())
                                                .getIntOrFloatBitWidth() / 8);
-  double apart = kLaunch + 2 * rows * length * bytes / chip.memoryBytes / chip.clockMhz;
+  double apart = chip.kernelMicroseconds +
+                 2 * rows * length * bytes / chip.memoryBytes / chip.clockMhz;
   bool pays = inKernel <= apart;
   std::string numbers =
       llvm::formatv("{0} blocks{1} read {2} bytes of them in {3} again and normalise them in "

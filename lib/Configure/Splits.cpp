@@ -142,7 +142,7 @@ static bool staysWhole(linalg::LinalgOp op, TargetAttr target, int64_t blocks,
     shared = std::clamp<double>(double(reduced) / kGpuElements, 1, kMostClusterBlocks);
   double share = std::min(1.0, double(blocks) * shared /
                                    (chip.memoryShare * chip.multiprocessors));
-  return kPasses * pass / share <= kPassesOfParts * pass + kMoreKernels * kLaunch;
+  return kPasses * pass / share <= kPassesOfParts * pass + kMoreKernels * chip.kernelMicroseconds;
 }
 
 std::optional<unsigned> tilewright::clusterSumLoop(linalg::LinalgOp op,

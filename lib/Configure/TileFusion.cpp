@@ -240,7 +240,7 @@ static std::optional<std::pair<double, double>> predictDual(const DualParts &par
                         second = predictTime(parts.after, target);
   if (!one || !first || !second)
     return std::nullopt;
-  return std::pair(*one, *first + *second + kLaunch);
+  return std::pair(*one, *first + *second + chipOf(target).kernelMicroseconds);
 }
 
 OrRefusal<std::string> tilewright::mayFuseDual(linalg::LinalgOp first, linalg::LinalgOp second,
@@ -281,7 +281,7 @@ OrRefusal<std::string> tilewright::mayFuseDual(linalg::LinalgOp first, linalg::L
                 "an operand is computed in it, so that warps would multiply both and not "
                 "warpgroups, and how much is not known before the launch");
   const ChipFacts &chip = chipOf(target);
-  double saved = kLaunch + bytes / chip.memoryBytes / chip.clockMhz;
+  double saved = chip.kernelMicroseconds + bytes / chip.memoryBytes / chip.clockMhz;
   bool pays = *lost <= saved;
   std::optional<std::pair<double, double>> times;
   if (parts.inMemory && target.has("warpgroup_mma"))

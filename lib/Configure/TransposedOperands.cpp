@@ -19,6 +19,7 @@
 #include "tilewright/Dialect/Picks.h"
 #include "tilewright/Dialect/Windows.h"
 
+#include "Bound.h"
 #include "CostModel.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -196,7 +197,8 @@ double OperandOrders::predictCopy(OpBuilder &b, OpOperand &operand,
   Operation *empty = copy.getOutputs()[0].getDefiningOp();
   for (Operation *dead : {copy.getOperation(), empty, source.getDefiningOp()})
     dead->erase();
-  return time ? *time + kLaunch : std::numeric_limits<double>::infinity();
+  return time ? *time + chipOf(target).kernelMicroseconds
+              : std::numeric_limits<double>::infinity();
 }
 
 std::optional<double> OperandOrders::predict(ArrayRef<unsigned> numbers, int64_t nominal) {

@@ -47,6 +47,14 @@ private:
 };
 } // namespace
 
+/// 80, of "sm_80".
+static int architectureOf(llvm::StringRef arch) {
+  int sm = 0;
+  arch.consume_front("sm_");
+  arch.getAsInteger(10, sm);
+  return sm;
+}
+
 static ChipFacts read(llvm::StringRef key, const json::Object &chip,
                       const json::Object &table) {
   llvm::StringRef arch = chip.getString("arch").value_or("");
@@ -55,6 +63,7 @@ static ChipFacts read(llvm::StringRef key, const json::Object &chip,
   ChipFacts facts;
   facts.key = key.str();
   facts.name = chip.getString("name").value_or("").str();
+  facts.architecture = architectureOf(arch);
   facts.multiprocessors = own.number("multiprocessors");
   facts.clockMhz = own.number("clock_mhz");
   facts.memoryBytes = own.number("memory_gbps") * 1e3 / facts.clockMhz;
@@ -76,6 +85,19 @@ static ChipFacts read(llvm::StringRef key, const json::Object &chip,
   facts.l2PortBytes = common.number("l2_port_bytes");
   facts.cyclesCluster = own.number("cycles_cluster", common.number("cycles_cluster"));
   facts.clusterBlocks = own.numbers("cluster_blocks");
+  facts.clusterInStep = common.number("cluster_in_step");
+  facts.clusterShared = common.number("cluster_shared");
+  facts.kernelMicroseconds = common.number("kernel_microseconds");
+  facts.operationsPerByte = common.number("operations_per_byte");
+  facts.memoryLoaded = common.number("memory_loaded");
+  facts.ringMemoryShare = common.number("ring_memory_share");
+  facts.ringMargin = common.number("ring_margin");
+  facts.l2SharingExponent = common.number("l2_sharing_exponent");
+  facts.sharedWeights = common.number("shared_weights");
+  facts.cyclesOutside = common.number("outside_cycles");
+  facts.cyclesBetween = common.number("cycles_between");
+  facts.copyEngines = common.numbers("copy_engines");
+  facts.warpgroupMma = common.numbers("warpgroup_mma");
   facts.warp = common.number("warp");
   facts.schedulers = common.number("schedulers");
   facts.reservedShared = common.number("reserved_shared");
@@ -109,10 +131,7 @@ static Chips readAll() {
   Chips chips;
   for (const auto &[key, chip] : sorted) {
     llvm::StringRef arch = chip->getString("arch").value_or("");
-    int sm = 0;
-    arch.consume_front("sm_");
-    arch.getAsInteger(10, sm);
-    chips.byArchitecture.try_emplace(sm, read(key, *chip, table));
+    chips.byArchitecture.try_emplace(architectureOf(arch), read(key, *chip, table));
   }
   std::string assumed = table.getString("assumed").value_or("").str();
   if (!sorted.count(assumed))

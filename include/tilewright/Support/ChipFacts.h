@@ -24,6 +24,8 @@ inline constexpr int64_t kNamedRegisters = 255;
 struct ChipFacts {
   /// "a100" and "NVIDIA A100 SXM4 40 GB".
   std::string key, name;
+  /// 80: sm_80.
+  int architecture = 0;
   double multiprocessors = 0, clockMhz = 0;
   /// Device memory, of the whole chip, in bytes per cycle; L2 likewise, and its size.
   double memoryBytes = 0, l2BytesPerClock = 0, l2Bytes = 0;
@@ -53,6 +55,28 @@ struct ChipFacts {
   /// multiprocessor, in clusters of "2", "4", "8": those of a cluster are close to each other.
   double cyclesCluster = 0;
   llvm::StringMap<double> clusterBlocks;
+  /// In clusters whose blocks wait for each other, so many times as much; and how many times as
+  /// long as L2 other blocks' shared memory takes.
+  double clusterInStep = 1, clusterShared = 1;
+  /// Microseconds that a kernel takes, however little it does, and operations in the time of a
+  /// byte of memory.
+  double kernelMicroseconds = 0, operationsPerByte = 1;
+  /// What memory takes to answer under load, in terms of `cyclesMemory`; the share of
+  /// multiprocessors that asks for all it gives by rings, and what those take longer that have
+  /// just enough under way.
+  double memoryLoaded = 1, ringMemoryShare = 1, ringMargin = 0;
+  /// How often L2 is asked for what several blocks read, by their number, and what it takes
+  /// longer for each doubling of blocks that read the same weights.
+  double l2SharingExponent = 0, sharedWeights = 0;
+  /// For each 128 bytes of a copied box outside of the tensor.
+  double cyclesOutside = 0;
+  /// From an instruction of a warp to its next, if no other warp covers it.
+  double cyclesBetween = 1;
+  /// Factors of what memory takes where threads load, beside copy engines: "skinny", "threads".
+  llvm::StringMap<double> copyEngines;
+  /// Of products by warpgroups: "short_ring", "alone", "short_rows" are factors, "between" and
+  /// "cycles_of_column" cycles.
+  llvm::StringMap<double> warpgroupMma;
   /// What a multiprocessor holds: threads, blocks, registers, bytes of shared memory.
   double threads = 0, blocks = 0, registers = 0, sharedBytes = 0;
 };

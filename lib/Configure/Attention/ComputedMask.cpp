@@ -4,7 +4,7 @@
 // Whether blocks of attention compute the mask of the scores that they have, instead of reading
 // what a kernel of its own has written:
 //
-//   readers * operations  <=  kOperationsPerByte * bytes * (2 + (readers - 1) / 2)
+//   readers * operations  <=  operations per byte of memory * bytes * (2 + (readers - 1) / 2)
 //
 // Readers are the heads and batches that share an element of the mask: each computes it anew. In
 // memory it is written once, read once from there, and by the other readers from a cache, which
@@ -152,18 +152,18 @@ static std::pair<std::string, bool> weigh(AttentionOp op, linalg::GenericOp prod
   if (!op.getMaskMap().isFunctionOfDim(op.getQueryLoop())) {
     if (isCpu)
       return {"it is one for all queries, and on CPUs a launch costs little", false};
-    double time = timeOfKeys(op, work, target);
+    double time = timeOfKeys(op, work, target), kernel = chipOf(target).kernelMicroseconds;
     return {llvm::formatv("it is one for all queries, whose blocks compute it in about {0:f1} us; "
                           "a kernel of its own takes {1:f1}",
-                          time, kLaunch)
+                          time, kernel)
                 .str(),
-            time <= kLaunch};
+            time <= kernel};
   }
   int64_t readers = readersOf(op),
           operations = work.both + (isCpu ? work.ofKeys : llvm::divideCeil(work.ofKeys, 2));
   int64_t bytes = std::max<int64_t>(
       1, getElementTypeOrSelf(op.getMask().getType()).getIntOrFloatBitWidth() / 8);
-  int64_t worth = kOperationsPerByte * bytes * (2 + (readers - 1) / 2);
+  int64_t worth = int64_t(chipOf(target).operationsPerByte) * bytes * (2 + (readers - 1) / 2);
   return {llvm::formatv("{0} each of its elements, in the time of {1} operations; writing and "
                         "reading it takes the time of {2}",
                         readers == 1 ? "1 block computes"

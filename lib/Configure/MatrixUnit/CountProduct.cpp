@@ -46,24 +46,18 @@ static double tensorCycles(const Counter &counter, linalg::LinalgOp op,
   double each = rate == chip.tensor.end() ? chip.lanes.lookup("fp32") : rate->second;
   if (!instruction.warpgroup)
     return tile / (each * chip.mmaSyncShare);
-  // Measured on an H100: rings of three stages (256 x 192), and a
-  // warpgroup that multiplies alone on its multiprocessor, 64 x 256 by 64 in
-  // four stages or 64 x 128. Between one instruction and the next pass a few
-  // cycles, which 96 columns of 8-bit floats show beside 192; tiles of 160
-  // columns, of which rows in shared memory have 64 bytes, lose a little more.
-  constexpr double kShortRing = 1.07, kAlone = 1.8, kBetween = 3,
-                   kCyclesOfColumn = 0.5;
-  constexpr double kShortRows = 1.02;
+  const llvm::StringMap<double> &factors = chip.warpgroupMma;
   double cycles = tile / each;
-  cycles *= 1 + kBetween / (kCyclesOfColumn * double(instruction.n));
+  cycles *= 1 + factors.lookup("between") /
+                    (factors.lookup("cycles_of_column") * double(instruction.n));
   if (hasShortRows(counter, op->getOpOperand(product.a)) ||
       hasShortRows(counter, op->getOpOperand(product.b)))
-    cycles *= kShortRows;
+    cycles *= factors.lookup("short_rows");
   if (counter.config.getStages() <= 3)
-    cycles *= kShortRing;
+    cycles *= factors.lookup("short_ring");
   if (counter.warps <= 4 && (residentBlocks(counter.work, chip) < 2 ||
                              counter.work.blocks <= chip.multiprocessors))
-    cycles *= kAlone;
+    cycles *= factors.lookup("alone");
   return cycles;
 }
 

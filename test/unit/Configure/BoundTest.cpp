@@ -24,6 +24,10 @@ ChipFacts roundChip() {
   chip.l2Bytes = 1 << 20;
   chip.cyclesL2 = 200;
   chip.cyclesMemory = 600;
+  chip.memoryLoaded = 2.9;
+  chip.ringMemoryShare = 0.6;
+  chip.ringMargin = 0.1;
+  chip.clusterInStep = 1.6;
   chip.threads = 1024;
   chip.blocks = 16;
   chip.registers = 65536;

@@ -22,6 +22,9 @@
 #include "CostModel.h"
 #include "Footprint.h"
 #include "ThreadTiles.h"
+#include "tilewright/Analysis/Contractions.h"
+#include "tilewright/Dialect/Float8.h"
+#include "tilewright/Dialect/Quotients.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -70,9 +73,18 @@ private:
     });
   }
   int64_t stepsOf(linalg::LinalgOp op) const;
+  /// Whether only the launch knows how many steps it has.
+  bool isOpen(linalg::LinalgOp op) const {
+    return llvm::any_of(info.getClasses(op), [&](unsigned number) {
+      return !info.classes[number].parallel && plan.classes[number].loop &&
+             ShapedType::isDynamic(info.classes[number].extent);
+    });
+  }
   /// Operands in memory that `op` or what it is computed from element by element reads.
   SmallVector<OpOperand *> loadsOf(linalg::LinalgOp op) const;
   int64_t wordsOfLoads(linalg::LinalgOp op) const;
+  /// Addresses and the constant, as often as one access has it.
+  int64_t wordsOfFill(OpOperand &init) const;
   /// What the body of `op` reads where a number says, each element by an access of its own.
   int64_t wordsExtracted(linalg::LinalgOp op) const;
   /// Where an element of a result is and where the result ends, dim by dim, if tiles of it may
@@ -98,7 +110,8 @@ private:
 };
 } // namespace
 
-/// The first of the largest tiles that are read; of kernels that read none, what they write.
+/// The first of the largest tiles that are read, or what is written element by element if that
+/// is larger.
 static OpOperand *leadingOperand(const KernelInfo &info, const TilePlan &plan) {
   OpOperand *leading = nullptr;
   int64_t most = -1;
@@ -110,7 +123,7 @@ static OpOperand *leadingOperand(const KernelInfo &info, const TilePlan &plan) {
     for (OpOperand *input : op.getDpsInputOperands())
       if (isa<BlockArgument>(input->get()) && isa<RankedTensorType>(input->get().getType()))
         take(*input);
-  if (!leading)
+  if (!leading || !info.getRoot().getNumReductionLoops())
     for (OpOperand &init : info.getRoot().getDpsInitsMutable())
       take(init);
   return leading;
@@ -177,10 +190,28 @@ int64_t LiveValues::wordsOfLoads(linalg::LinalgOp op) const {
   return words;
 }
 
+int64_t LiveValues::wordsOfFill(OpOperand &init) const {
+  int64_t access = target.getFact("access_bytes", 16) / 4;
+  int64_t words = llvm::divideCeil(tiles.elementsOf(info.getClasses(init)) *
+                                       bytesPerElement(init.get().getType()),
+                                   4);
+  int64_t beyond = llvm::divideCeil(words, access) - 1;
+  bool isOpen = llvm::any_of(info.getClasses(init), [&](unsigned number) {
+    return ShapedType::isDynamic(info.classes[number].extent);
+  });
+  // At an edge that only the launch knows, each access beyond the first one has an address and a
+  // number of elements.
+  return isOpen ? std::min(words, access) + (kAddress + 1) * beyond
+                : std::min(kAddress * beyond, kAddress);
+}
+
 /// Exact divisions and roots of f32: what is not ordinary is computed by code that is called.
+/// Reciprocal roots of up to 32 bits are one instruction.
 static bool isCall(Operation *op) {
-  return (isa<arith::DivFOp>(op) && !matchPattern(op->getOperand(1), m_Constant())) ||
-         isa<math::SqrtOp, math::RsqrtOp, arith::RemFOp>(op);
+  if (auto division = dyn_cast<arith::DivFOp>(op))
+    return !matchPattern(division.getRhs(), m_Constant()) && !mayDivideRoughly(division);
+  return isa<math::SqrtOp, arith::RemFOp>(op) ||
+         (isa<math::RsqrtOp>(op) && op->getResult(0).getType().isF64());
 }
 
 static bool hasCall(linalg::LinalgOp op) {
@@ -201,8 +232,17 @@ static bool hasFunction(linalg::LinalgOp op) {
   return llvm::any_of(op.getBlock()->without_terminator(), [](Operation &inner) {
     return isa<math::MathDialect>(inner.getDialect()) && !isCall(&inner) &&
            !isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::FloorOp, math::RoundOp,
-                math::RoundEvenOp, math::TruncOp, math::CopySignOp, math::FmaOp>(inner);
+                math::RoundEvenOp, math::TruncOp, math::CopySignOp, math::FmaOp, math::RsqrtOp>(
+               inner);
   });
+}
+
+/// Whether bits are put together to 8-bit floats, which takes many instructions.
+static bool convertsToFloat8(linalg::LinalgOp op, TargetAttr target) {
+  return target.getFact("sm", 0) < 89 &&
+         llvm::any_of(op.getBlock()->without_terminator(), [](Operation &inner) {
+           return inner.getNumResults() == 1 && isFloat8(inner.getResult(0).getType());
+         });
 }
 
 int64_t LiveValues::wordsAcross(size_t index) const {
@@ -268,17 +308,24 @@ int64_t LiveValues::ofReduction(size_t index) const {
     bool isNarrow = llvm::any_of(loadsOf(op), [](OpOperand *load) {
       return bytesPerElement(load->get().getType()) < 4;
     });
-    // Steps at an edge, whose loads are made or not, stay a loop.
+    // Steps at an edge, whose loads are made or not, stay a loop. No more are under way in it, but
+    // for those of several results of one operand.
+    bool isOneByOne = edges && (results == 1 || matchProduct(op));
     bool isUnrolled = !isNarrow && !edges && steps > kFewSteps / 2 && steps <= kFewSteps &&
                       elements >= kFewSteps;
-    bool isChain = plan.onlineSums || hasFunction(op);
+    bool isChain = plan.onlineSums || hasFunction(op) || op.hasIndexSemantics();
+    // Nor are those unrolled that read each word alone, if it is there.
+    int64_t beyond = edges && edges >= loads ? 0 : kAhead;
     // Where registers are short, one access after the other is made.
     if (!ahead)
       loads = std::min<int64_t>(loads, target.getFact("access_bytes", 16) / 4);
     else
-      loads = std::max(isNarrow ? 0 : loads, isUnrolled ? kUnrolled - sums : kAhead);
+      loads = std::max(isNarrow ? 0 : isOneByOne ? std::min(loads, kAhead) : loads,
+                       isUnrolled ? kUnrolled - sums : beyond);
     int64_t step = plan.onlineSums ? kOnline * elements : std::min(sums + loads, all);
-    int64_t filled = std::min({free, registers + all, isChain ? kFilled : free});
+    // ptxas unrolls in part what ends where only the launch knows, as it does many steps.
+    int64_t filled = isOpen(op) ? free : std::min(free, registers + all);
+    filled = std::min(filled, isChain ? kFilled : free);
     registers = std::max(registers + step, ahead ? filled : 0);
   } else {
     // What is not needed again is added as it comes.
@@ -363,9 +410,9 @@ int64_t LiveValues::ofBody(size_t index) const {
 
 /// Of ops without such points: what is loaded and what is stored, and elements side by side.
 int64_t LiveValues::ofSegment() const {
-  int64_t loads = 0, stores = 0, elements = 0, edges = 0, bounds = 0;
+  int64_t loads = 0, stores = 0, filled = 0, elements = 0, edges = 0, bounds = 0;
   llvm::SmallPtrSet<Value, 8> seen;
-  bool isComputed = false;
+  bool isComputed = false, isConverted = false;
   for (linalg::LinalgOp op : info.ops) {
     if (op.getNumReductionLoops())
       continue;
@@ -375,15 +422,16 @@ int64_t LiveValues::ofSegment() const {
     loads += wordsExtracted(op);
     elements = std::max(elements, tiles.elementsOf(info.getClasses(op)));
     isComputed |= hasFunction(op);
+    isConverted |= convertsToFloat8(op, target);
   }
   for (OpResult result : info.results) {
     auto op = cast<linalg::LinalgOp>(result.getOwner());
-    int64_t words = tiles.wordsInMemory(*op.getDpsInitOperand(result.getResultNumber()));
-    // A constant is none; what is written beyond one access has an address of its own.
+    OpOperand &init = *op.getDpsInitOperand(result.getResultNumber());
     if (isa<linalg::FillOp>(op.getOperation()))
-      words = 4 * words > target.getFact("access_bytes", 16) ? kAddress : 0;
-    stores += words;
-    bounds = std::max(bounds, wordsOfBounds(*op.getDpsInitOperand(result.getResultNumber())));
+      filled += wordsOfFill(init);
+    else
+      stores += tiles.wordsInMemory(init);
+    bounds = std::max(bounds, wordsOfBounds(init));
   }
   // What is widened is stored as it is computed. Each access at an edge has an address, half
   // of them a register for whether it is made; of sizes that are known all of that is.
@@ -393,10 +441,15 @@ int64_t LiveValues::ofSegment() const {
   edges = edges ? edges + edges / 2 : bounds;
   loads = oneByOne(fixed + loads + (isKnown ? edges : 0), free) - fixed;
   stores = std::min(stores, loads + target.getFact("access_bytes", 16) / 4);
-  int64_t registers = fixed + std::max(stores, loads) + (isKnown ? 0 : edges);
-  if (!isComputed || !ahead)
+  int64_t registers = fixed + filled + std::max(stores, loads) + (isKnown ? 0 : edges);
+  if (!ahead)
     return registers;
   int64_t sideBySide = fixed + loads + (loads < elements ? kSideBySide : 1) * elements;
+  // Of elements that several words hold together.
+  if (isConverted && loads < elements)
+    registers = std::max(registers, std::min(free, sideBySide));
+  if (!isComputed)
+    return registers;
   return std::max(registers + kFunction, std::min(free, sideBySide));
 }
 

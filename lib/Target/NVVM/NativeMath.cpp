@@ -19,7 +19,7 @@
 // within 2.2 (2^-22.9, relatively).
 
 #include "Intrinsics.h"
-#include "NarrowResults.h"
+#include "tilewright/Dialect/Quotients.h"
 #include "tilewright/Target/NVVM/Passes.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -120,32 +120,8 @@ static void expandTanh(math::TanhOp op) {
   replaceBy(b, op, arith::BitcastOp::create(b, loc, b.getF32Type(), both));
 }
 
-bool tilewright::becomesNarrow(Value value, unsigned steps) {
-  return !value.use_empty() && llvm::all_of(value.getUsers(), [&](Operation *user) {
-    if (auto truncated = dyn_cast<arith::TruncFOp>(user))
-      return truncated.getType().isF16() || truncated.getType().isBF16();
-    return steps > 0 && isa<arith::MulFOp>(user) && becomesNarrow(user->getResult(0), steps - 1);
-  });
-}
-
-/// True if `value` is made of an exponential in up to `steps` operations: then it is not
-/// correctly rounded itself.
-static bool isOfExponential(Value value, unsigned steps = 4) {
-  Operation *op = value.getDefiningOp();
-  if (!op)
-    return false;
-  if (isa<math::ExpOp, math::Exp2Op, math::ExpM1Op, math::TanhOp>(op))
-    return true;
-  return steps > 0 &&
-         isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::NegFOp, math::FmaOp>(op) &&
-         llvm::any_of(op->getOperands(),
-                      [&](Value operand) { return isOfExponential(operand, steps - 1); });
-}
-
 static void divideRoughly(arith::DivFOp op) {
-  if (!isUpToSingle(op.getType()) ||
-      (op.getType().isF32() && !becomesNarrow(op) && !isOfExponential(op.getLhs()) &&
-       !isOfExponential(op.getRhs())))
+  if (!mayDivideRoughly(op))
     return;
   OpBuilder b(op);
   Location loc = op.getLoc();

@@ -18,7 +18,7 @@
 // Where all that is made of %q rounds to 16 bits, %0 is precise enough (3 units in the last
 // place of f32: %y may be a rough quotient then, too, see NativeMath.cpp).
 
-#include "NarrowResults.h"
+#include "tilewright/Dialect/Quotients.h"
 #include "tilewright/Target/NVVM/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,12 +1,12 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Numbers of which nothing but 16 bits are kept.
+// Quotients of floats that need not be rounded correctly.
 
-#ifndef TILEWRIGHT_LIB_TARGET_NVVM_NARROWRESULTS_H
-#define TILEWRIGHT_LIB_TARGET_NVVM_NARROWRESULTS_H
+#ifndef TILEWRIGHT_DIALECT_QUOTIENTS_H
+#define TILEWRIGHT_DIALECT_QUOTIENTS_H
 
-#include "mlir/IR/Value.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace tilewright {
 
@@ -14,6 +14,10 @@ namespace tilewright {
 /// steps, are made of `value`: a few units in the last place of f32 change such a result only
 /// next to the middle of two of its neighbours.
 bool becomesNarrow(mlir::Value value, unsigned steps = 4);
+
+/// Whether a quotient of up to 32 bits may be off by a few units in the last place: all of it is
+/// rounded to 16 bits, or it is made of an exponential, which is off itself.
+bool mayDivideRoughly(mlir::arith::DivFOp op);
 
 } // namespace tilewright
 

@@ -150,7 +150,11 @@ def slices(size="full"):
         Slice("B-few-rows-fp8", "One to 256 rows of 8-bit floats", tuple(Problem(*x, "e4m3") for x in few), last("e4m3")),
         Slice("C-layers-fp8", "Layers of language models in 8-bit floats", tuple(Problem(*x, "e4m3") for x in layers),
               last("e4m3")),
-        Slice("D-batches-fp8", "Batches of 8-bit floats", tuple(Problem(*x[1:], "e4m3", x[0]) for x in batches), last("e4m3"))]
+        Slice("D-batches-fp8", "Batches of 8-bit floats", tuple(Problem(*x[1:], "e4m3", x[0]) for x in batches), last("e4m3")),
+        Slice("E-deep-f16", "Sums of f16", tuple(Problem(*x, "f16") for x in deep), last("f16", "store")),
+        Slice("F-few-rows-f16", "One to 256 rows of f16", tuple(Problem(*x, "f16") for x in few), last("f16")),
+        Slice("G-layers-f16", "Layers of language models in f16", tuple(Problem(*x, "f16") for x in layers), last("f16", "store")),
+        Slice("H-batches-f16", "Batches of f16", tuple(Problem(*x[1:], "f16", x[0]) for x in batches), last("f16"))]
     return result
 
 

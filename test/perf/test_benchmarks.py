@@ -212,6 +212,11 @@ class Ladder(unittest.TestCase):
             for slice_ in slices:
                 self.assertEqual(len({p.name for p in slice_.problems}), len(slice_.problems))
                 self.assertEqual(slice_.rungs[-1].name, "default")
+            # The same products of every type; where tiles are no whole waves, of one.
+            products = {type_: {(p.m, p.n, p.k, p.batch) for s in slices for p in s.problems if p.type == type_ and "waves" not in s.name}
+                        for type_ in ladder_rungs.TYPES}
+            self.assertEqual(products["f16"], products["bf16"])
+            self.assertEqual(products["e4m3"], products["bf16"])
         gates = {r.gate for r in ladder_rungs.ladder("bf16")}
         self.assertLessEqual({0.75, 0.83, 0.92, 0.97, 1.0}, gates)
 

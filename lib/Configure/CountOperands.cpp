@@ -40,10 +40,12 @@ Counter::OperandTile Counter::tileOf(OpOperand &operand, bool isWritten) const {
   for (auto [fromEnd, number] : llvm::enumerate(llvm::reverse(classes))) {
     double extent = nominalExtent(info.classes[number]);
     double step = plan.classes[number].step;
-    if (fromEnd > 0)
-      // … of the last tile, for which all wait.
+    if (fromEnd > 0) {
+      // … of the last tile, for which all wait; along a sum that a block walks, of one step alone.
+      double beyond = step * std::ceil(extent / step) - extent;
       result.outside = result.outside * step +
-                       result.tile / 128 * (step * std::ceil(extent / step) - extent);
+                       result.tile / 128 * beyond / (isWalked(number) ? tilesOf(number) : 1);
+    }
     result.tile *= step;
     result.whole *= extent;
     if (isContiguous)

@@ -197,7 +197,7 @@ Value tilewright::createPartLength(OpBuilder &b, AttentionOp op, Value keys) {
 /// `j mod n`, which stand there together; null where they do not.
 static AffineMap withoutPages(AttentionOp op, unsigned number) {
   AffineMap map = op.getMap(number);
-  bool isTable = op.getTable() && number == 3 + unsigned(bool(op.getMask()));
+  bool isTable = op.getTable() && number == op.getTableNumber();
   int64_t size = op.isPool(number) || isTable ? op.getPageSize() : 0;
   if (size <= 1)
     return map;
@@ -275,7 +275,7 @@ static LogicalResult checkMaps(AttentionOp op) {
   if (op.getIndexingMaps().size() != count)
     return op.emitOpError() << "has " << op.getIndexingMaps().size()
                             << " indexing maps for " << count
-                            << " operands: query, key, value, mask, table and lengths if "
+                            << " operands: query, key, value, mask, keep, table and lengths if "
                                "given, outputs";
   if (op.getNumLoops() < 4)
     return op.emitOpError("has maps over fewer than four loops: query, key, depth and "
@@ -293,6 +293,7 @@ static LogicalResult checkMaps(AttentionOp op) {
       failed(checkMap(op, 1, "key", {j, d}, {i, e})) ||
       failed(checkMap(op, 2, "value", {j, e}, {i, d})) ||
       (op.getMask() && failed(checkMap(op, next++, "mask", {}, {d, e}))) ||
+      (op.getKeep() && failed(checkMap(op, next++, "keep", {}, {d, e}))) ||
       (op.getTable() && failed(checkMap(op, next++, "table", {j}, {i, d, e}))) ||
       (op.getLengths() && failed(checkMap(op, next++, "lengths", {}, {i, j, d, e}))) ||
       failed(checkMap(op, next++, "output", out, {j, d})) ||
@@ -350,6 +351,10 @@ static LogicalResult checkTypes(AttentionOp op) {
       return op.emitOpError() << "has a mask of " << mask << "; it is of i1, "
                               << query << " or " << score;
   }
+  if (op.getKeep() && (!op.getMask() || typeOf(op.getMask()).getElementType().isInteger(1) ||
+                       !typeOf(op.getKeep()).getElementType().isInteger(1)))
+    return op.emitOpError("has 'keep', of i1, which stands beside a mask of floats: where it is "
+                          "false the mask takes the score's place");
   return success();
 }
 

@@ -76,25 +76,25 @@ std::optional<ScoreMask::Bound> ScoreMask::matchBound(const Condition &condition
   return bound;
 }
 
-void ScoreMask::hide(const Expression &visible, bool isInverted, double hidden) {
+void ScoreMask::hide(const Expression &visible, bool isInverted, double hidden, bool isLow) {
   if (visible.is("arith.xori"))
     for (unsigned side : {0, 1}) {
       const Expression *other = visible.operands[side];
       APInt number;
       if (other->kind == Expression::Element &&
           matchPattern(other->tensor, m_ConstantInt(&number)) && number.isOne())
-        return hide(*visible.operands[1 - side], !isInverted, hidden);
+        return hide(*visible.operands[1 - side], !isInverted, hidden, isLow);
     }
   // All of several hide; one that the text has twice hides once.
   if (!hiding.insert({&visible, isInverted, hidden}).second)
     return;
   if (visible.is(isInverted ? "arith.ori" : "arith.andi")) {
-    hide(*visible.operands[0], isInverted, hidden);
-    return hide(*visible.operands[1], isInverted, hidden);
+    hide(*visible.operands[0], isInverted, hidden, isLow);
+    return hide(*visible.operands[1], isInverted, hidden, isLow);
   }
   if (isAlways(visible, isInverted))
     return;
-  Condition condition{&visible, isInverted, hidden, false, steps++};
+  Condition condition{&visible, isInverted, hidden, false, steps++, isLow};
   if (auto bound = matchBound(condition))
     bounds.push_back(*bound);
   else

@@ -152,6 +152,7 @@ bool AttentionRaiser::matchSoftmax(OpOperand &weights) {
   shifted = difference->operands[0];
   largest = withoutGuard(difference->operands[1], -INFINITY);
   total = withoutGuard(sum, 0);
+  isGuarded = guard || largest != difference->operands[1] || total != sum;
   givesZeros = guard || (largest != difference->operands[1] && total != sum);
   if (!matchReduction(*largest, "arith.maximumf", "arith.maxnumf", *shifted, largestStart) ||
       (largestStart > -1e30 && !hidesKeys(largestStart, shifted->type)))
@@ -165,12 +166,14 @@ bool AttentionRaiser::matchSoftmax(OpOperand &weights) {
 }
 
 /// Where all keys of a query are hidden, the largest score must be the number that hides them, and
-/// not the one that the reduction begins with.
+/// not the one that the reduction begins with. Where numbers of memory may be below that, the text
+/// has 0 / 0.
 bool AttentionRaiser::matchStart() {
   if (std::isnan(largestStart) || largestStart <= lowestOf(shifted->type))
     return true;
   std::optional<double> hidden = hiding->getLowest();
-  return (hidden && largestStart <= *hidden) ||
+  mayStartAbove = !hidden && !isGuarded;
+  return mayStartAbove || (hidden && largestStart <= *hidden) ||
          refuse("the largest score begins with a number that may be above those that hide keys");
 }
 
@@ -229,8 +232,12 @@ bool AttentionRaiser::matchScores(const Expression &score) {
         hiding->hide(*score.operands[0], side == 1, *hidden);
         return matchScores(*score.operands[3 - side]);
       }
-    return refuse("scores are chosen between, and neither choice hides a key: the number "
-                  "is no less than -1e9");
+    for (unsigned side : {1, 2})
+      if (auto chosen = score.operands[side]->getConstant(); chosen && std::isfinite(*chosen)) {
+        hiding->hide(*score.operands[0], side == 1, *chosen, /*isLow=*/false);
+        return matchScores(*score.operands[3 - side]);
+      }
+    return refuse("scores are chosen between, and neither choice is a number");
   }
   if (score.is("arith.addf")) {
     for (unsigned side : {0, 1})

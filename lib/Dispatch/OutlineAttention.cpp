@@ -46,14 +46,15 @@ static Refusal whyNoKernel(AttentionOp op, TargetAttr target) {
 /// `producer` of the mask of `op`, and its constants, in the kernel that `mapping` leads to.
 static void cloneMask(OpBuilder &b, AttentionOp op, linalg::GenericOp producer,
                       IRMapping &mapping) {
-  auto type = cast<RankedTensorType>(op.getMask().getType());
+  auto type = cast<RankedTensorType>(producer.getResult(0).getType());
+  AffineMap map = mapOfMask(op, producer.getResult(0));
   SmallVector<OpFoldResult> sizes;
   for (auto [dim, size] : llvm::enumerate(type.getShape())) {
     if (!ShapedType::isDynamic(size)) {
       sizes.push_back(b.getIndexAttr(size));
       continue;
     }
-    auto [tensor, number] = op.getOperandOfLoop(op.getMaskMap().getDimPosition(dim));
+    auto [tensor, number] = op.getOperandOfLoop(map.getDimPosition(dim));
     sizes.push_back(tensor::getMixedSize(b, op.getLoc(), mapping.lookup(tensor), number));
   }
   mapping.map(producer.getDpsInits()[0],
@@ -74,18 +75,22 @@ static func::FuncOp outline(AttentionOp op, StringRef name, SymbolTable &symbols
                                    "are one attention"));
   if (auto lines = dyn_cast_or_null<ArrayAttr>(op->removeAttr(kExplainAttr)))
     llvm::append_range(said, lines);
-  linalg::GenericOp producer = maskProducer(op);
-  if (producer) {
-    OrRefusal<std::string> computed = mayComputeMask(op, producer, getTarget(op));
-    said.push_back(b.getStringAttr(computed ? *computed : computed.why().str()));
-    if (!computed)
-      producer = {};
-  }
+  llvm::SetVector<linalg::GenericOp> producers;
+  for (Value mask : masksOf(op))
+    if (auto producer = mask.getDefiningOp<linalg::GenericOp>()) {
+      OrRefusal<std::string> computed = mayComputeMask(op, producer, getTarget(op));
+      auto text = b.getStringAttr(computed ? *computed : computed.why().str());
+      if (!llvm::is_contained(said, text))
+        said.push_back(text);
+      if (computed)
+        producers.insert(producer);
+    }
   llvm::SetVector<Value> inputs;
   for (OpOperand &operand : op->getOpOperands())
-    if (op.isDpsInput(&operand) && !(producer && operand.get() == op.getMask()))
+    if (op.isDpsInput(&operand) &&
+        !producers.contains(operand.get().getDefiningOp<linalg::GenericOp>()))
       inputs.insert(operand.get());
-  if (producer)
+  for (linalg::GenericOp producer : producers)
     inputs.insert_range(producer.getDpsInputs());
   SmallVector<Value> outs; // which nothing else writes
   for (Value output : op.getOutputs())
@@ -100,7 +105,7 @@ static func::FuncOp outline(AttentionOp op, StringRef name, SymbolTable &symbols
   OpBuilder body = OpBuilder::atBlockBegin(&kernel.getBody().front());
   IRMapping mapping;
   mapping.map(inputs.getArrayRef(), kernel.getArguments().take_front(inputs.size()));
-  if (producer)
+  for (linalg::GenericOp producer : producers)
     cloneMask(body, op, producer, mapping);
   auto copy = cast<AttentionOp>(body.clone(*op, mapping));
   copy.getOutputsMutable().assign(kernel.getArguments().take_back(outs.size()));
@@ -110,8 +115,9 @@ static func::FuncOp outline(AttentionOp op, StringRef name, SymbolTable &symbols
                                      inputs.getArrayRef(), outs);
   op->replaceAllUsesWith(dispatch.getResults());
   op.erase();
-  if (producer && producer.use_empty())
-    producer.erase();
+  for (linalg::GenericOp producer : producers)
+    if (producer.use_empty())
+      producer.erase();
   return kernel;
 }
 

@@ -176,7 +176,7 @@ AttentionOp AttentionRaiser::createOp(OpBuilder &b, ArrayRef<Value> operands,
   bool hasWindow = mask.before >= 0 || mask.behind >= 0;
   auto op = AttentionOp::create(
       b, second.getLoc(), ValueRange(outs).getTypes(), operands[0], operands[1],
-      operands[2], mask.mask, /*table=*/Value(), mask.lengths, outs,
+      operands[2], mask.mask, mask.keep, /*table=*/Value(), mask.lengths, outs,
       b.getAffineMapArrayAttr(maps), b.getF64FloatAttr(scale),
       mask.isTopLeft       ? b.getStringAttr("top_left")
       : mask.isBottomRight ? b.getStringAttr("bottom_right")
@@ -191,6 +191,9 @@ AttentionOp AttentionRaiser::createOp(OpBuilder &b, ArrayRef<Value> operands,
     addExplanation(op, mask.note);
   if (mask.mayHideAll && !givesZeros)
     addExplanation(op, "a query that sees no key gets zeros, where the text gives NaN");
+  if (mayStartAbove)
+    addExplanation(op, "a query whose scores are all below the number that the largest begins with "
+                       "gets their softmax, where the text gives NaN");
   return op;
 }
 
@@ -236,6 +239,8 @@ AttentionOp AttentionRaiser::create(OpBuilder &b) {
                                     mask))
     return refuse(why.str()), AttentionOp();
   if (mask.mask && !addMap(mask.maskAt))
+    return refuse("the mask has a loop that is not of the scores"), AttentionOp();
+  if (mask.keep && !addMap(mask.keepAt))
     return refuse("the mask has a loop that is not of the scores"), AttentionOp();
   if (mask.lengths && !addMap(mask.lengthsAt))
     return refuse("the lengths have a loop that is not of the scores"), AttentionOp();
@@ -364,6 +369,9 @@ bool AttentionRaiser::raise(OpBuilder &b, TargetAttr target) {
                  })))
     return refuse("log-sum-exps are of another type than scores, or read in front of the "
                   "result");
+  if (logSum && mayStartAbove)
+    return refuse("the largest score, of which log-sum-exps are, begins with a number that may be "
+                  "above scores");
   if (!chooseLoops())
     return false;
   AttentionOp op = create(b);

@@ -95,10 +95,34 @@ SmallVector<ScoreMask::Part> ScoreMask::getParts() const {
   return parts;
 }
 
-/// The number in the mask for what `condition` hides. It is added to the score, which the text
-/// replaces: beside the lowest number any score is lost. Beside terms that may hide keys, too, it
-/// is the text's own, where scores are lost beside that.
+/// Whether a number that is chosen in the place of scores counts: where it does not hide keys, and in
+/// a row of which all is hidden, if there are other such numbers, or anything is added beside it
+/// that hides keys, too, or tells them apart.
+bool ScoreMask::needsKeep(FloatType scoreType) const {
+  std::set<double> finite;
+  for (const Condition &condition : conditions)
+    if (!std::isinf(condition.hidden)) {
+      finite.insert(condition.hidden);
+      if (!condition.isLow)
+        return true;
+    }
+  auto isBeside = [&](const Term &term) {
+    return term.hides || (scoreType.isF32() && !addsNoMask(term)) ||
+           llvm::any_of(conditions, [&](const Condition &condition) {
+             return !std::isinf(condition.hidden) && term.number < condition.number;
+           });
+  };
+  return finite.size() > 1 || (!finite.empty() && *finite.begin() > kLosesScores &&
+                               llvm::any_of(terms, isBeside));
+}
+
+/// The number in the mask for what `condition` hides: the text's own where the mask takes the
+/// score's place. Else it is added to the score, which the text replaces: beside the lowest number
+/// any score is lost. Beside terms that may hide keys, too, it is the text's own, where scores are
+/// lost beside that.
 double ScoreMask::getWritten(const Condition &condition, FloatType scoreType) const {
+  if (needsKeep(scoreType))
+    return condition.hidden;
   bool mayTermsHide =
       llvm::any_of(terms, [&](const Term &term) { return !addsNoMask(term); });
   if (std::isinf(condition.hidden) ||
@@ -139,29 +163,43 @@ Value ScoreMask::writeElement(OpBuilder &b, Location loc, FloatType scoreType,
   return isBoolean ? all : sum;
 }
 
+/// Where no number is chosen in the place of a score: a tensor in memory, or an op computes it.
+Refusal ScoreMask::writeKeep(OpBuilder &b, Location loc, unsigned query, const Sizes &sizes,
+                             Result &result) {
+  SmallVector<const Condition *> finite;
+  for (const Condition &condition : conditions)
+    if (!std::isinf(condition.hidden))
+      finite.push_back(&condition);
+  const Expression *first = finite[0]->expression;
+  if (finite.size() == 1 && !finite[0]->isInverted && first->isElement())
+    result.keep = reshapeToAtoms(b, first->tensor, first->coordinates, expressions, result.keepAt);
+  if (result.keep)
+    return {};
+  SmallVector<const Expression *> elements;
+  for (const Condition *condition : finite)
+    elements.push_back(condition->expression);
+  result.keep = writeTensor(
+      b, loc, elements, expressions, b.getI1Type(), {query, key}, sizes.of, result.keepAt,
+      [&](OpBuilder &inner, ValueRange values) {
+        Value all;
+        for (auto [condition, value] : llvm::zip_equal(finite, values)) {
+          if (condition->isInverted) {
+            Value yes = arith::ConstantOp::create(inner, loc, inner.getBoolAttr(true));
+            value = arith::XOrIOp::create(inner, loc, value, yes);
+          }
+          all = all ? arith::AndIOp::create(inner, loc, all, value).getResult() : value;
+        }
+        return all;
+      });
+  if (!result.keep)
+    return refuse(Refused::Layout, "what chooses between scores and a number cannot be computed "
+                                   "beside them");
+  return {};
+}
+
 /// One op that computes the mask from all that is left.
 Refusal ScoreMask::writeMask(OpBuilder &b, Location loc, unsigned query, FloatType scoreType,
                              const Sizes &sizes, Result &result) {
-  // A row of which all is hidden has what the largest number hides, which the lowest number of a
-  // type in place of each would not tell.
-  std::set<double> finite;
-  for (const Condition &condition : conditions)
-    if (!std::isinf(condition.hidden))
-      finite.insert(condition.hidden);
-  if (finite.size() > 1)
-    return refuse(Refused::Unrelated, "keys are hidden by several finite numbers, of which the "
-                                      "largest counts where a query sees no key");
-  // The mask is added, also to scores in whose place the text chooses a number.
-  auto isBeside = [&](const Term &term) {
-    return term.hides || (scoreType.isF32() && !addsNoMask(term)) ||
-           llvm::any_of(conditions, [&](const Condition &condition) {
-             return !std::isinf(condition.hidden) && term.number < condition.number;
-           });
-  };
-  if (!finite.empty() && *finite.begin() > kLosesScores && llvm::any_of(terms, isBeside))
-    return refuse(Refused::Unrelated, "keys are hidden by a finite number that is chosen, and what "
-                                      "is added beside it may hide them, too, or tell them apart; "
-                                      "choose -inf, or the type's lowest number");
   if (llvm::any_of(terms, [&](const Term &term) {
         return term.expression->type.getIntOrFloatBitWidth() > scoreType.getWidth();
       }))
@@ -180,5 +218,8 @@ Refusal ScoreMask::writeMask(OpBuilder &b, Location loc, unsigned query, FloatTy
                   "what hides keys or is added to scores cannot be computed beside them");
   result.note += result.note.empty() ? "" : "; ";
   result.note += "one op computes the mask that the text has in parts";
-  return {};
+  if (!needsKeep(scoreType))
+    return {};
+  result.note += "; where the text chooses a number, the mask takes the score's place";
+  return writeKeep(b, loc, query, sizes, result);
 }

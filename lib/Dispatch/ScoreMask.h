@@ -6,6 +6,8 @@
 //
 //   select(j <= i, 0, -inf) + select(%seen[b, j], 0, -inf) + %bias[i, j]
 //     ->  causal = "top_left", mask = select(%seen[b, j], %bias[i, j], -inf)
+//   select(%seen[b, j], score, -1e4) + %bias[i, j]
+//     ->  keep = %seen, mask = select(%seen[b, j], 0, -1e4) + %bias[i, j]
 //
 // Comparisons of coordinates become `causal` and `window`, with `lengths` where the numbers of
 // queries and keys do not give the diagonal; of keys with a number of their batch, `lengths`; one
@@ -27,8 +29,9 @@ public:
   ScoreMask(ElementExpressions &expressions, unsigned key)
       : expressions(expressions), key(key) {}
 
-  /// Scores are `hidden` where `visible` is false (where it is true, if inverted).
-  void hide(const ElementExpression &visible, bool isInverted, double hidden);
+  /// Scores are `hidden` where `visible` is false (where it is true, if inverted). `isLow`: beside
+  /// any score its exponential is zero.
+  void hide(const ElementExpression &visible, bool isInverted, double hidden, bool isLow = true);
   /// `term` is added to the scores.
   void add(const ElementExpression &term);
 
@@ -43,8 +46,8 @@ public:
   struct Result {
     bool isTopLeft = false, isBottomRight = false;
     int64_t before = -1, behind = -1; // window, -1: no limit
-    mlir::Value mask, lengths;
-    Coordinates maskAt, lengthsAt; // atoms
+    mlir::Value mask, keep, lengths;
+    Coordinates maskAt, keepAt, lengthsAt; // atoms
     bool mayHideAll = false; // keys of a query, by -inf
     std::string note; // for --explain
   };
@@ -65,6 +68,7 @@ private:
     double hidden;
     bool isAdded; // 0 or `hidden` is added
     unsigned number = 0; // from what is done last inwards, among terms, too
+    bool isLow = true;   // beside any score, the exponential of `hidden` is zero
   };
   /// Something that is added.
   struct Term {
@@ -114,9 +118,12 @@ private:
   bool isBoolean() const;
   llvm::SmallVector<Part> getParts() const;
   const ElementExpression *findInMemory(mlir::Type queryType, mlir::FloatType scoreType) const;
+  bool needsKeep(mlir::FloatType scoreType) const;
   double getWritten(const Condition &condition, mlir::FloatType scoreType) const;
   mlir::Value writeElement(mlir::OpBuilder &b, mlir::Location loc, mlir::FloatType scoreType,
                            llvm::ArrayRef<Part> parts, mlir::ValueRange values) const;
+  Refusal writeKeep(mlir::OpBuilder &b, mlir::Location loc, unsigned query, const Sizes &sizes,
+                    Result &result);
   Refusal writeMask(mlir::OpBuilder &b, mlir::Location loc, unsigned query,
                     mlir::FloatType scoreType, const Sizes &sizes, Result &result);
 

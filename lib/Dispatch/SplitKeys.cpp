@@ -227,8 +227,9 @@ static AttentionOp createParts(OpBuilder &b, AttentionOp op, int64_t parts,
   SmallVector<Value> outputs{empty(op.getOutputMap()), empty(logSumMap)};
   auto partial = AttentionOp::create(
       b, loc, ValueRange(outputs).getTypes(), op.getQuery(), op.getKey(), op.getValue(),
-      op.getMask(), op.getTable(), op.getLengths(), outputs, b.getAffineMapArrayAttr(maps), op.getScaleAttr(),
-      op.getCausalAttr(), op.getWindowAttr(), op.getSoftcapAttr(),
+      op.getMask(), op.getKeep(), op.getTable(), op.getLengths(), outputs,
+      b.getAffineMapArrayAttr(maps), op.getScaleAttr(), op.getCausalAttr(), op.getWindowAttr(),
+      op.getSoftcapAttr(),
       b.getI64IntegerAttr(kKeyPartUnit));
   partial->setDiscardableAttrs(op->getDiscardableAttrDictionary());
   return partial;

@@ -283,6 +283,8 @@ Value Decomposition::maskScores(Value values) {
   SmallVector<std::pair<Value, SmallVector<unsigned>>> inputs{{values, scores}};
   if (op.getMask())
     inputs.push_back({op.getMask(), loopsOf(op.getMaskMap())});
+  if (op.getKeep())
+    inputs.push_back({op.getKeep(), loopsOf(op.getKeepMap())});
   if (op.getLengths())
     inputs.push_back({op.getLengths(), loopsOf(op.getLengthsMap())});
   return generic(scores, inputs, empty(scores, type), scores, [&](ValueRange x) {
@@ -295,6 +297,8 @@ Value Decomposition::maskScores(Value values) {
       score = arith::MulFOp::create(b, loc, math::TanhOp::create(b, loc, part),
                                     constant(cap));
     }
+    if (op.getKeep())
+      score = arith::SelectOp::create(b, loc, x[2], score, constant(0.0));
     if (op.getMask() && isa<FloatType>(x[1].getType()))
       score = arith::AddFOp::create(b, loc, score, extend(x[1]));
     else if (op.getMask())

@@ -93,9 +93,15 @@ Value AttentionBlock::maskScores(Value values, const Scores &scores, bool isWhol
   if (!op.getMask())
     return values;
   auto type = cast<VectorType>(values.getType());
-  linalg::GenericOp producer = computedMask(op);
-  Value mask = producer ? computeMask(producer, scores, isWholeStep)
-                        : readMask(op.getMask(), op.getMaskMap(), scores, isWholeStep);
+  auto valuesOf = [&](Value mask) {
+    linalg::GenericOp producer = computedMask(op, mask);
+    return producer ? computeMask(producer, scores, isWholeStep)
+                    : readMask(mask, mapOfMask(op, mask), scores, isWholeStep);
+  };
+  Value mask = valuesOf(op.getMask());
+  if (op.getKeep())
+    values =
+        arith::SelectOp::create(b, loc, valuesOf(op.getKeep()), values, splat(type, 0));
   if (isa<FloatType>(getElementTypeOrSelf(mask.getType())))
     return arith::AddFOp::create(b, loc, values, convert(mask, type.getElementType()));
   return arith::SelectOp::create(b, loc, mask, values, splat(type, -INFINITY));

@@ -77,11 +77,14 @@ static LogicalResult tileAttention(func::FuncOp kernel, AttentionOp op,
   else
     form = std::make_unique<AttentionTiles>(b, op, *plan);
   AttentionBlock &block = *form;
-  linalg::GenericOp mask = computedMask(op);
+  llvm::SetVector<Operation *> masks;
+  for (Value mask : masksOf(op))
+    if (linalg::GenericOp producer = computedMask(op, mask))
+      masks.insert(producer);
   op->replaceAllUsesWith(block.build());
   op.erase();
-  if (mask)
-    mask.erase();
+  for (Operation *mask : masks)
+    mask->erase();
   SmallVector<int64_t> dims;
   for (auto [tensor, dim] : block.countDims)
     dims.append({operandNumber(cast<BlockArgument>(tensor)), int64_t(dim)});

@@ -5,7 +5,7 @@
 #v = affine_map<(i, j, d, e) -> (j, e)>
 #o = affine_map<(i, j, d, e) -> (i, e)>
 func.func @maps(%q: tensor<4x8xf16>, %o: tensor<4x8xf16>) -> tensor<4x8xf16> {
-  // expected-error @below {{has 3 indexing maps for 4 operands: query, key, value, mask, table and lengths if given, outputs}}
+  // expected-error @below {{has 3 indexing maps for 4 operands: query, key, value, mask, keep, table and lengths if given, outputs}}
   %r = tilewright.attention ins(%q, %q, %q : tensor<4x8xf16>, tensor<4x8xf16>, tensor<4x8xf16>)
       outs(%o : tensor<4x8xf16>) {indexing_maps = [#q, #k, #v]} -> tensor<4x8xf16>
   return %r : tensor<4x8xf16>
@@ -219,4 +219,19 @@ func.func @odd_table(%q: tensor<2x4x8xf16>, %k: tensor<2x4x8xf16>, %v: tensor<2x
   %r = tilewright.attention ins(%q, %k, %v : tensor<2x4x8xf16>, tensor<2x4x8xf16>, tensor<2x4x8xf16>)
       table(%t : tensor<2x3xi32>) lengths(%n : tensor<2xi32>) outs(%o : tensor<2x4x8xf16>) {indexing_maps = [#q, affine_map<(b, i, j, d, e) -> (j, b, d)>, affine_map<(b, i, j, d, e) -> (j, b, e)>, affine_map<(b, i, j, d, e) -> (b, j * 2)>, #n, #o]} -> tensor<2x4x8xf16>
   return %r : tensor<2x4x8xf16>
+}
+
+// -----
+
+#q = affine_map<(i, j, d, e) -> (i, d)>
+#k = affine_map<(i, j, d, e) -> (j, d)>
+#v = affine_map<(i, j, d, e) -> (j, e)>
+#m = affine_map<(i, j, d, e) -> (i, j)>
+#o = affine_map<(i, j, d, e) -> (i, e)>
+func.func @keep_beside_a_boolean_mask(%q: tensor<4x8xf16>, %m: tensor<4x4xi1>, %o: tensor<4x8xf16>) -> tensor<4x8xf16> {
+  // expected-error @below {{has 'keep', of i1, which stands beside a mask of floats: where it is false the mask takes the score's place}}
+  %r = tilewright.attention ins(%q, %q, %q : tensor<4x8xf16>, tensor<4x8xf16>, tensor<4x8xf16>)
+      mask(%m : tensor<4x4xi1>) keep(%m : tensor<4x4xi1>)
+      outs(%o : tensor<4x8xf16>) {indexing_maps = [#q, #k, #v, #m, #m, #o]} -> tensor<4x8xf16>
+  return %r : tensor<4x8xf16>
 }

@@ -36,3 +36,14 @@ func.func @pages(%q: tensor<?x8x1x64xf16>, %k: tensor<?x16x8x64xf16>, %t: tensor
                         affine_map<(b, h, i, j, d, e) -> (b)>, affine_map<(b, h, i, j, d, e) -> (b, h, i, e)>]} -> tensor<?x8x1x64xf16>
   return %r : tensor<?x8x1x64xf16>
 }
+
+// CHECK-LABEL: func.func @keep
+// CHECK: mask(%{{.*}} : tensor<?x?xf16>) keep(%{{.*}} : tensor<8x?xi1>) lengths(%{{.*}} : tensor<8xi32>) outs(
+func.func @keep(%q: tensor<8x4x?x64xf16>, %k: tensor<8x?x64xf16>, %m: tensor<?x?xf16>, %c: tensor<8x?xi1>, %n: tensor<8xi32>,
+                %o: tensor<8x4x?x64xf16>) -> tensor<8x4x?x64xf16> {
+  %r = tilewright.attention ins(%q, %k, %k : tensor<8x4x?x64xf16>, tensor<8x?x64xf16>, tensor<8x?x64xf16>)
+      mask(%m : tensor<?x?xf16>) keep(%c : tensor<8x?xi1>) lengths(%n : tensor<8xi32>) outs(%o : tensor<8x4x?x64xf16>)
+      {indexing_maps = [#q, #k, #v, #m, affine_map<(h, g, i, j, d, e) -> (h, j)>, affine_map<(h, g, i, j, d, e) -> (h)>, #o]}
+      -> tensor<8x4x?x64xf16>
+  return %r : tensor<8x4x?x64xf16>
+}

@@ -4,9 +4,9 @@
 // Two comparisons choose one number, with which the largest score begins, too: one kernel.
 // CHECK: @chosen_twice({{.*}}): 1 kernel{{$}}
 
-// -1e9 in place of a score to which memory was added: the mask would be added to the score, of which something may be left.
-// CHECK: @beside_memory({{.*}}): {{[2-9]}} kernels
-// CHECK: keys are hidden by a finite number that is chosen, and what is added beside it may hide them, too
+// -1e9 in place of a score to which memory was added: the mask takes the score's place, of which something would be left in a sum.
+// CHECK: @beside_memory({{.*}}): 1 kernel{{$}}
+// CHECK: one op computes the mask that the text has in parts; where the text chooses a number, the mask takes the score's place
 func.func @chosen_twice(%arg0: tensor<2x40x16xf32>, %arg1: tensor<2x70x16xf32>, %arg2: tensor<2x70x16xf32>, %arg3: tensor<40x70xi1>) -> (tensor<2x40x16xf32>) {
     %v1 = arith.constant 0.0 : f32
     %v2 = tensor.empty() : tensor<2x40x70xf32>

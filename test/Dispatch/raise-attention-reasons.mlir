@@ -115,9 +115,12 @@ func.func @unknown_scale(%q: tensor<4x24x16xf32>, %k: tensor<4x40x16xf32>, %v: t
   return %15 : tensor<4x24x16xf32>
 }
 
-// A number that does not hide for sure.
+// A number that does not hide for sure is chosen, and the mask added elsewhere.
 // CHECK-LABEL: func.func @large_number(
-// CHECK: tilewright.decomposed = "scores are chosen between, and neither choice hides a key: the number is no less than -1e9"
+// CHECK-SAME: %[[SEEN:[^:]*]]: tensor<24x40xi1>)
+// CHECK: %[[MASK:.*]] = linalg.generic
+// CHECK: arith.select %{{.*}}, %{{.*}}, %{{.*}} : f32
+// CHECK: tilewright.attention {{.*}} mask(%[[MASK]] : tensor<24x40xf32>) keep(%[[SEEN]] : tensor<24x40xi1>)
 func.func @large_number(%q: tensor<4x24x16xf32>, %k: tensor<4x40x16xf32>, %v: tensor<4x40x16xf32>, %m: tensor<24x40xi1>) -> tensor<4x24x16xf32> {
   %k0 = arith.constant 0.0 : f32
   %k1 = arith.constant -1.0e4 : f32
@@ -408,9 +411,13 @@ func.func @queries_rounded(%q: tensor<4x24x16xf32>, %k: tensor<4x40x16xf32>, %v:
   return %14 : tensor<4x24x16xf32>
 }
 
-// Of several finite numbers the largest counts where all is hidden.
+// Of several finite numbers the one that is chosen last counts where all is hidden.
 // CHECK-LABEL: func.func @two_numbers(
-// CHECK: tilewright.decomposed = "keys are hidden by several finite numbers, of which the largest counts where a query sees no key"
+// CHECK: %[[INNER:.*]] = arith.select %{{.*}}, %{{.*}}, %[[SMALL:.*]] : f32
+// CHECK: arith.select %{{.*}}, %[[INNER]], %[[LARGE:.*]] : f32
+// CHECK: %[[KEEP:.*]] = linalg.generic
+// CHECK: arith.andi
+// CHECK: tilewright.attention {{.*}} keep(%[[KEEP]] : tensor<24x40xi1>)
 func.func @two_numbers(%q: tensor<4x24x16xf32>, %k: tensor<4x40x16xf32>, %v: tensor<4x40x16xf32>, %m: tensor<40xi1>, %n: tensor<24xi1>) -> tensor<4x24x16xf32> {
   %k0 = arith.constant 0.0 : f32
   %k1 = arith.constant 0xFF800000 : f32

@@ -88,21 +88,24 @@ inline constexpr int64_t kKeyPartUnit = 128;
 /// by its `splits`.
 OrRefusal<KeySplit> chooseKeySplit(AttentionOp op, TargetAttr target);
 
-/// The op whose result is the mask, or null.
-mlir::linalg::GenericOp maskProducer(AttentionOp op);
+/// The mask of `op` and what it keeps scores by, where given.
+llvm::SmallVector<mlir::Value, 2> masksOf(AttentionOp op);
 
-/// The same in the kernel of `op`, whose blocks compute the mask of the scores that they have: no
-/// tensor of it is in memory. Null where the mask is.
-mlir::linalg::GenericOp computedMask(AttentionOp op);
+/// From the loops of `op` to the dims of `mask`, one of these.
+mlir::AffineMap mapOfMask(AttentionOp op, mlir::Value mask);
 
-/// The loop of `op` that loop `loop` of its mask's producer is.
+/// The op whose result `mask` is, in the kernel of `op`: its blocks compute the mask of the scores
+/// that they have, and no tensor of it is in memory. Null where the mask is.
+mlir::linalg::GenericOp computedMask(AttentionOp op, mlir::Value mask);
+
+/// The loop of `op` that loop `loop` of `producer` of a mask is.
 unsigned maskLoop(AttentionOp op, mlir::linalg::GenericOp producer, unsigned loop);
 
-/// From the loops of `op` to the dims of an input of its mask's producer.
+/// From the loops of `op` to the dims of an input of `producer` of a mask.
 mlir::AffineMap maskOperandMap(AttentionOp op, mlir::linalg::GenericOp producer,
                                mlir::OpOperand &input);
 
-/// That the kernel of `op` computes its mask by `producer`, in words, or why it reads it.
+/// That the kernel of `op` computes the mask that `producer` gives, in words, or why it reads it.
 OrRefusal<std::string> mayComputeMask(AttentionOp op, mlir::linalg::GenericOp producer,
                                       TargetAttr target);
 

@@ -17,6 +17,7 @@ def Tilewright_AttentionOp : Op<Tilewright_Dialect, "attention", [Pure,
 
         s[i, j]   = scale * sum over d of query[b, i, d] * key[b, j, d]
         s[i, j]   = softcap * tanh(s[i, j] / softcap)          where given
+        s[i, j]   = 0                                          where `keep` is given and false
         s[i, j]   = s[i, j] + mask[b, i, j], or -inf where a boolean mask is false
         s[i, j]   = -inf where causal or window do not let i see j
         p[i, j]   = exp(s[i, j] - max over j) / sum over j of exp(...)
@@ -28,7 +29,11 @@ def Tilewright_AttentionOp : Op<Tilewright_Dialect, "attention", [Pure,
     before it is multiplied. This is what ONNX's `Attention` of opset 25 computes, whose
     order of scale, soft cap, mask and windows is the op's.
 
-    `indexing_maps` are those of query, key, value, mask, table, lengths (these three where
+    `keep`, of i1, stands beside a mask of floats: where it is false the mask takes the
+    score's place. A program that chooses a number there, and not -inf, has that in a query
+    of which all keys are hidden: their average, say.
+
+    `indexing_maps` are those of query, key, value, mask, keep, table, lengths (these four where
     given), out and log-sum-exp (where asked for), over the loops (batch..., i, j, d, e): the
     last four are query, key, depth and column of the values, all others are batch loops.
     Each map is a projected permutation, so that operands may lie in any order, and each
@@ -83,6 +88,7 @@ def Tilewright_AttentionOp : Op<Tilewright_Dialect, "attention", [Pure,
   }];
   let arguments = (ins AnyRankedTensor:$query, AnyRankedTensor:$key,
                        AnyRankedTensor:$value, Optional<AnyRankedTensor>:$mask,
+                       Optional<AnyRankedTensor>:$keep,
                        Optional<AnyRankedTensor>:$table,
                        Optional<AnyRankedTensor>:$lengths,
                        Variadic<AnyRankedTensor>:$outputs,
@@ -96,6 +102,7 @@ def Tilewright_AttentionOp : Op<Tilewright_Dialect, "attention", [Pure,
   let assemblyFormat = [{
     `ins` `(` $query `,` $key `,` $value `:` type($query) `,` type($key) `,`
     type($value) `)` (`mask` `(` $mask^ `:` type($mask) `)`)?
+    (`keep` `(` $keep^ `:` type($keep) `)`)?
     (`table` `(` $table^ `:` type($table) `)`)?
     (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
     `outs` `(` $outputs `:` type($outputs) `)` attr-dict `->` type($results)
@@ -109,9 +116,13 @@ def Tilewright_AttentionOp : Op<Tilewright_Dialect, "attention", [Pure,
     ::mlir::AffineMap getKeyMap() { return getMap(1); }
     ::mlir::AffineMap getValueMap() { return getMap(2); }
     ::mlir::AffineMap getMaskMap() { return getMask() ? getMap(3) : ::mlir::AffineMap(); }
-    ::mlir::AffineMap getTableMap() {
-      return getTable() ? getMap(3 + bool(getMask())) : ::mlir::AffineMap();
+    ::mlir::AffineMap getKeepMap() {
+      return getKeep() ? getMap(3 + bool(getMask())) : ::mlir::AffineMap();
     }
+    ::mlir::AffineMap getTableMap() {
+      return getTable() ? getMap(getTableNumber()) : ::mlir::AffineMap();
+    }
+    unsigned getTableNumber() { return 3 + bool(getMask()) + bool(getKeep()); }
     ::mlir::AffineMap getLengthsMap() {
       return getLengths() ? getMap(getNumInputs() - 1) : ::mlir::AffineMap();
     }
@@ -119,7 +130,7 @@ def Tilewright_AttentionOp : Op<Tilewright_Dialect, "attention", [Pure,
       return getMap(getNumInputs() + number);
     }
     unsigned getNumInputs() {
-      return 3 + bool(getMask()) + bool(getTable()) + bool(getLengths());
+      return getTableNumber() + bool(getTable()) + bool(getLengths());
     }
     /// Keys of a page; 0 where keys and values do not lie in pages.
     int64_t getPageSize();

@@ -56,7 +56,7 @@ OrRefusal<AttentionPlan> tilewright::planAttentionPanels(AttentionOp op, Lowerin
     if (!instruction || !names || !llvm::is_contained(names, name) ||
         !instruction->tiles || !instruction->accumulator.isF32() ||
         llvm::any_of(op.getDpsInputs(), [&](Value operand) {
-          return operand != op.getMask() &&
+          return !llvm::is_contained(masksOf(op), operand) &&
                  getElementTypeOrSelf(operand.getType()) != instruction->operands[0];
         }))
       return refuse(Refused::Target, name.getValue() +

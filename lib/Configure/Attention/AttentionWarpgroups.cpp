@@ -221,13 +221,15 @@ static int64_t elementBits(Value tensor) {
   return element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 32;
 }
 
-/// Whether `isSo` of the mask, or of what it is computed of.
+/// Whether `isSo` of a mask, or of what it is computed of.
 static bool anyOfMask(AttentionOp op, function_ref<bool(Value, AffineMap)> isSo) {
-  linalg::GenericOp producer = computedMask(op);
-  if (!producer)
-    return op.getMask() && isSo(op.getMask(), op.getMaskMap());
-  return llvm::any_of(producer.getDpsInputOperands(), [&](OpOperand *input) {
-    return isSo(input->get(), maskOperandMap(op, producer, *input));
+  return llvm::any_of(masksOf(op), [&](Value mask) {
+    linalg::GenericOp producer = computedMask(op, mask);
+    if (!producer)
+      return isSo(mask, mapOfMask(op, mask));
+    return llvm::any_of(producer.getDpsInputOperands(), [&](OpOperand *input) {
+      return isSo(input->get(), maskOperandMap(op, producer, *input));
+    });
   });
 }
 
@@ -250,10 +252,12 @@ tilewright::listAttentionByWarpgroups(AttentionOp op, TargetAttr target) {
   int64_t keysInAll = extents[op.getKeyLoop()];
   bool mayBeMissing =
       op.getLengths() || ShapedType::isDynamic(keysInAll) || keysInAll % most != 0;
-  bool waits = computedMask(op) && anyOfMask(op, [&](Value, AffineMap map) {
+  bool isComputed =
+      llvm::any_of(masksOf(op), [&](Value mask) { return bool(computedMask(op, mask)); });
+  bool waits = isComputed && anyOfMask(op, [&](Value, AffineMap map) {
                  return map.isFunctionOfDim(op.getKeyLoop());
                });
-  if (op.getMask() && (widest > 64 || waits) && mayBeMissing)
+  if (op.getMask() && (widest > 64 || waits || op.getKeep()) && mayBeMissing)
     most /= 2;
   // Of results of 256 columns, elements of a mask take what the producer can do without, too,
   // and beside a soft cap, or places that hide keys if they have 32 bits, are too many.

@@ -29,17 +29,26 @@
 using namespace mlir;
 using namespace tilewright;
 
-linalg::GenericOp tilewright::maskProducer(AttentionOp op) {
-  return op.getMask() ? op.getMask().getDefiningOp<linalg::GenericOp>() : linalg::GenericOp();
+SmallVector<Value, 2> tilewright::masksOf(AttentionOp op) {
+  SmallVector<Value, 2> masks;
+  for (Value mask : {op.getMask(), op.getKeep()})
+    if (mask)
+      masks.push_back(mask);
+  return masks;
 }
 
-linalg::GenericOp tilewright::computedMask(AttentionOp op) {
-  return isKernel(op->getParentOfType<func::FuncOp>()) ? maskProducer(op) : linalg::GenericOp();
+AffineMap tilewright::mapOfMask(AttentionOp op, Value mask) {
+  return mask == op.getMask() ? op.getMaskMap() : op.getKeepMap();
+}
+
+linalg::GenericOp tilewright::computedMask(AttentionOp op, Value mask) {
+  return isKernel(op->getParentOfType<func::FuncOp>()) ? mask.getDefiningOp<linalg::GenericOp>()
+                                                       : linalg::GenericOp();
 }
 
 unsigned tilewright::maskLoop(AttentionOp op, linalg::GenericOp producer, unsigned loop) {
   AffineMap written = producer.getMatchingIndexingMap(producer.getDpsInitOperand(0));
-  return op.getMaskMap().getDimPosition(
+  return mapOfMask(op, producer.getResult(0)).getDimPosition(
       *written.getResultPosition(getAffineDimExpr(loop, op.getContext())));
 }
 
@@ -120,11 +129,11 @@ static MaskWork countWork(AttentionOp op, linalg::GenericOp producer) {
 }
 
 /// Heads and batches that read the same element; a dynamic number is taken for one.
-static int64_t readersOf(AttentionOp op) {
+static int64_t readersOf(AttentionOp op, Value mask) {
   int64_t readers = 1;
   SmallVector<int64_t> extents = op.getLoopExtents();
   for (unsigned loop = 0; loop < op.getNumBatchLoops(); ++loop)
-    if (!op.getMaskMap().isFunctionOfDim(loop) && extents[loop] > 0 &&
+    if (!mapOfMask(op, mask).isFunctionOfDim(loop) && extents[loop] > 0 &&
         llvm::MulOverflow(readers, extents[loop], readers))
       return std::numeric_limits<int32_t>::max();
   return readers;
@@ -148,8 +157,9 @@ static double timeOfKeys(AttentionOp op, const MaskWork &work, TargetAttr target
 static std::pair<std::string, bool> weigh(AttentionOp op, linalg::GenericOp producer,
                                           TargetAttr target) {
   MaskWork work = countWork(op, producer);
+  Value mask = producer.getResult(0);
   bool isCpu = target.getFact("subgroup", 1) <= 1;
-  if (!op.getMaskMap().isFunctionOfDim(op.getQueryLoop())) {
+  if (!mapOfMask(op, mask).isFunctionOfDim(op.getQueryLoop())) {
     if (isCpu)
       return {"it is one for all queries, and on CPUs a launch costs little", false};
     double time = timeOfKeys(op, work, target), kernel = chipOf(target).kernelMicroseconds;
@@ -159,10 +169,10 @@ static std::pair<std::string, bool> weigh(AttentionOp op, linalg::GenericOp prod
                 .str(),
             time <= kernel};
   }
-  int64_t readers = readersOf(op),
+  int64_t readers = readersOf(op, mask),
           operations = work.both + (isCpu ? work.ofKeys : llvm::divideCeil(work.ofKeys, 2));
   int64_t bytes = std::max<int64_t>(
-      1, getElementTypeOrSelf(op.getMask().getType()).getIntOrFloatBitWidth() / 8);
+      1, getElementTypeOrSelf(mask.getType()).getIntOrFloatBitWidth() / 8);
   int64_t worth = int64_t(chipOf(target).operationsPerByte) * bytes * (2 + (readers - 1) / 2);
   return {llvm::formatv("{0} each of its elements, in the time of {1} operations; writing and "
                         "reading it takes the time of {2}",
@@ -182,15 +192,16 @@ OrRefusal<std::string> tilewright::mayComputeMask(AttentionOp op, linalg::Generi
     return fail(refuse(Refused::Layout, "keys lie in pages"));
   if (Refusal why = checkForm(op, producer))
     return fail(why);
+  Value mask = producer.getResult(0);
   for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
     if (Value from = op.getOperandOfLoop(loop).first;
-        op.getMaskMap().isFunctionOfDim(loop) &&
+        mapOfMask(op, mask).isFunctionOfDim(loop) &&
         !llvm::is_contained({op.getQuery(), op.getKey(), op.getValue()}, from))
       return fail(refuse(Refused::DynamicExtents,
                          "queries, keys and values lack a loop that it has"));
-  if (llvm::any_of(op.getMask().getUses(), [&](OpOperand &use) {
+  if (llvm::any_of(mask.getUses(), [&](OpOperand &use) {
         auto reader = dyn_cast<AttentionOp>(use.getOwner());
-        return !reader || use.get() != reader.getMask();
+        return !reader || !llvm::is_contained(masksOf(reader), mask);
       }))
     return fail(refuse(Refused::Neighbours, "something else reads it, too"));
   auto [numbers, pays] = weigh(op, producer, target);

@@ -347,10 +347,11 @@ int64_t Planner::sharedBytes() {
     shared += kPadding * (queries + 2 * stages() * keys) + queries * (keys * bytes + kPadding) +
               2 * result.threads / result.subgroup * (m * n * 4 + kPadding * std::max(m, n));
     // A mask in memory has another layout than the scores.
-    if (op.getMask() && !computedMask(op)) {
-      int64_t bits = getElementTypeOrSelf(op.getMask().getType()).getIntOrFloatBitWidth();
-      shared += queries * (keys + 16) * llvm::divideCeil(bits, 8);
-    }
+    for (Value mask : masksOf(op))
+      if (!computedMask(op, mask)) {
+        int64_t bits = getElementTypeOrSelf(mask.getType()).getIntOrFloatBitWidth();
+        shared += queries * (keys + 16) * llvm::divideCeil(bits, 8);
+      }
   } else if (!instruction) {
     // FMA: queries and keys lie with the depth outermost. Exponentials, and the row sums.
     int64_t rowsOfQ = std::max(queries, depth), rowsOfK = std::max(keys, depth);

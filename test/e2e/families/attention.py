@@ -31,11 +31,12 @@ def visible(causal, window, i, j):
     return seen
 
 
-def numpy_attention(q, k, v, mask, scale, causal, window, softcap):
+def numpy_attention(q, k, v, mask, scale, causal, window, softcap, keep=True):
     """Of arrays (batch..., i, d), (batch..., j, d), (batch..., j, e): results and log-sum-exps."""
     scores = np.einsum("...id,...jd->...ij", q, k) * scale
     if softcap:
         scores = softcap * np.tanh(scores / softcap)
+    scores = np.where(keep, scores, 0)
     if mask is not None:
         scores = np.where(mask, scores, -np.inf) if mask.dtype == bool else scores + mask
     scores = np.where(visible(causal, window, q.shape[-2], k.shape[-2]), scores, -np.inf)
@@ -69,8 +70,8 @@ def write_results(f, text, maps, outs, dims, scale, causal, window, softcap, pin
 class Case:
     def __init__(self, element, label, dims, dynamic=False, batch="h", group="", causal=None, window=None, softcap=0,
                  mask=None, lse=False, scale=None, tokens_first=False, data=uniform(-2, 2), more=(), out=None, known="",
-                 pinned="", targets=(), values=uniform(0.25, 2), exact=False, computed=None, family="attention"):
-        """`pinned`: a lowering config, as on the op. `targets`: of a Function. `exact`: all that is computed is.
+                 pinned="", targets=(), values=uniform(0.25, 2), exact=False, computed=None, family="attention", keep=""):
+        """`keep`: dims of what scores are kept by, beside a mask. `pinned`: a lowering config, as on the op. `targets`: of a Function. `exact`: all that is computed is.
         `computed`: what computes the mask, families/attention_masks.py."""
         self.__dict__.update(locals())
         f = self.f = Function(family, element.name, label, dims, dynamic, known=known, targets=targets)
@@ -90,6 +91,10 @@ class Case:
             m = computed.write(f) if computed else f.arg(mask[0], mask[1])
             maps.append(mask[1])
             text += f"mask({m.name} : {f.value_type(m)}) "
+        if keep:
+            kept = f.arg(I1, keep)
+            maps.append(keep)
+            text += f"keep({kept.name} : {f.value_type(kept)}) "
         outs = [e] + ([f.empty(self.wide, self.dims["l"])] if lse else [])
         maps += [self.dims["o"]] + ([self.dims["l"]] if lse else [])
         write_results(f, text, [f.map(iteration, x) for x in maps], outs, self.dims["o"], scale, causal, window, softcap, pinned)
@@ -100,6 +105,7 @@ class Case:
                 fills += [fill for _, _, fill in computed.inputs]
             elif mask:
                 fills.append(choice(0, 1) if mask[0] is I1 else uniform(-2, 2))
+            fills += [choice(0, 1)] * bool(keep)
             f.case("x".join(map(str, full.values())), sizes, fills, self.check(full), self.reference)
 
     def check(self, sizes):
@@ -112,6 +118,7 @@ class Case:
 
     def reference(self, q, k, v, *masks):
         wide = self.heads
+        *masks, keep = masks if self.keep else (*masks, np.True_)
         mask = masks[0] if masks else None
         if self.computed:
             extents = {d: size for x, n in ((q, "q"), (k, "k")) for d, size in zip(self.dims[n], x.shape)}
@@ -127,8 +134,10 @@ class Case:
         if mask is not None:
             mask = canonical(mask, self.mask[1], "ij")
             mask = mask != 0 if self.mask[0] is I1 else mask
+        if self.keep:
+            keep = canonical(keep, self.keep, "ij") != 0
         scale = self.scale or q.shape[-1] ** -0.5
-        out, lse = numpy_attention(*args, mask, scale, self.causal, self.window, self.softcap)
+        out, lse = numpy_attention(*args, mask, scale, self.causal, self.window, self.softcap, keep)
         back = [(wide + "iE").index(d) for d in self.dims["o"]]
         results = [np.transpose(out, back)]
         results = [(self.out or self.element).round(results[0])]
@@ -189,6 +198,10 @@ def cases():
         yield Case(element, "mask_keys", sizes(2, 20, 40, 32), mask=(element, "j"), causal="top_left")
         yield Case(element, "mask_boolean", sizes(2, 20, 40, 32), mask=(I1, "hij"), lse=True)
         yield Case(element, "mask_boolean_keys", sizes(2, 20, 40, 32), True, mask=(I1, "hj"), causal="bottom_right")
+        yield Case(element, "keep", sizes(2, 20, 40, 32), mask=(element, "ij"), keep="hij")
+        yield Case(element, "keep_keys_any", sizes(2, 20, 40, 32), True, mask=(F32, "hij"), keep="hj", causal="bottom_right", lse=True,
+                   more=({"i": 1, "j": 1}, {"i": 70, "j": 130, "h": 1}, {"i": 3, "j": 0}, {"i": 0, "j": 5}))
+        yield Case(element, "keep_softcap", sizes(2, 20, 40, 32), mask=(F32, "j"), keep="ij", softcap=1.5)
         yield Case(element, "scale", sizes(1, 20, 40, 32), scale=0.3)
         yield Case(element, "groups", {"g": 3, **sizes(2, 20, 40, 32)}, group="g", causal="bottom_right")
         yield Case(element, "tokens_first", sizes(3, 20, 40, 32), tokens_first=True)
@@ -212,6 +225,8 @@ def cases():
         yield rows("rows_window_one", {"g": 7, **sizes(2, 1, 150, 16)}, window=(40, 0), causal="bottom_right")
         yield rows("rows_mask_heads", {"g": 4, **sizes(2, 4, 70, 32)}, mask=(element, "hgij"))
         yield rows("rows_mask_queries", {"g": 4, **sizes(2, 4, 70, 32)}, mask=(F32, "ij"), lse=True)
+        yield rows("rows_keep", {"g": 4, **sizes(2, 4, 70, 32)}, mask=(F32, "ij"), keep="gij")
+        yield rows("rows_keep_parts", {"g": 4, **sizes(2, 1, 1100, 32)}, mask=(element, "j"), keep="hj", causal="bottom_right", lse=True)
         yield rows("rows_mask_boolean", {"g": 4, **sizes(2, 6, 70, 32)}, mask=(I1, "gij"))
         yield rows("rows_softcap", {"g": 5, **sizes(1, 2, 70, 32)}, softcap=1.5)
         yield rows("rows_keys_any", {"g": 4, **sizes(2, 8, 300, 32)}, True, known="hgi", causal="bottom_right", lse=True,
@@ -266,6 +281,11 @@ def cases():
     yield elsewhere(F16, "many_softcap_mask", sizes(1, 64, 140, 64), softcap=1.5, mask=(F16, "ij"))
     yield Case(F16, "many_mask", sizes(2, 70, 140, 64), mask=(F16, "ij"))
     yield Case(F16, "many_mask_boolean", sizes(2, 70, 140, 64), mask=(I1, "ij"))
+    yield Case(F16, "many_keep", sizes(2, 70, 140, 64), mask=(F16, "ij"), keep="hij")
+    yield elsewhere(F16, "many_keep_any", sizes(2, 150, 170, 64), True, mask=(F32, "hij"), keep="ij", causal="top_left",
+                    more=({"i": 300, "j": 136, "h": 1}, {"i": 64, "j": 0}))
+    for depth in (128, 256):
+        yield elsewhere(F16, f"many_keep_depth_{depth}", sizes(1, 140, 280, depth), mask=(F16, "ij"), keep="ij")
     # Of any size, with keys or queries as neighbours; one step of all keys.
     yield elsewhere(F16, "many_mask_any", sizes(2, 150, 170, 64), True, mask=(F16, "hij"),
                     more=({"i": 1, "j": 1}, {"i": 300, "j": 136, "h": 1}, {"i": 64, "j": 0}, {"i": 0, "j": 5}))
@@ -293,6 +313,7 @@ def cases():
     yield tiled("tiles_softcap", sizes(1, 64, 140, 64), softcap=1.5)
     yield tiled("tiles_mask", sizes(2, 70, 140, 64), mask=(BF16, "ij"))
     yield tiled("tiles_mask_boolean", sizes(2, 70, 140, 64), mask=(I1, "ij"))
+    yield tiled("tiles_keep", sizes(2, 70, 140, 64), mask=(BF16, "ij"), keep="hij")
     yield tiled("tiles_groups", {"g": 3, **sizes(2, 80, 140, 64)}, group="g", causal="bottom_right")
     yield tiled("tiles_tokens_first", sizes(3, 70, 140, 64), tokens_first=True)
     yield tiled("tiles_f32_out", sizes(1, 128, 128, 64), out=F32)

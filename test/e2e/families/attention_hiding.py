@@ -64,7 +64,18 @@ PROGRAMS = {
     "added_first": ([added(), masked(HIDDEN)], -INF),
     "begins_below": ([masked(HIDDEN)], -1e30),
     "begins_above": ([masked(-3e38)], -1e30),
+    # Numbers that are chosen in the place of scores, which count where nothing else is larger.
+    "small_number": ([masked(-1e4)], -INF),
+    "small_triangle": ([triangle(-1e4), masked(-1e4)], -INF),
+    "small_then_added": ([masked(-65504.0), added()], -INF),
+    "number_then_added": ([masked(HIDDEN), added()], -1e30),
+    "added_then_small": ([added(), masked(-1e4)], -INF),
+    "added_between": ([triangle(HIDDEN), added(), masked(-2e9), triangle(-INF)], -INF),
+    "two_numbers": ([masked(-1e4), ahead(HIDDEN)], -INF),
+    "no_low_number": ([ahead(0.5), lengths(-INF), masked(-1e4)], -INF),
 }
+# On Vulkan, too.
+EVERYWHERE = {"small_triangle", "small_then_added", "added_between"}
 
 
 def step(f, x, scores, args):
@@ -101,7 +112,8 @@ def contraction(f, iteration, a, b, dims, along, element):
 
 
 def attention(element, label, steps, start):
-    f = Function("attention_hiding", element.name, label, {"h": 2, "i": 40, "j": 70, "d": 16}, targets=("cuda", "cpu", "cpu-reference"))
+    targets = ("cuda", "cpu", "cpu-reference") + ("vulkan",) * (label in EVERYWHERE)
+    f = Function("attention_hiding", element.name, label, {"h": 2, "i": 40, "j": 70, "d": 16}, targets=targets)
     q, k, v = f.arg(element, "hid"), f.arg(element, "hjd"), f.arg(element, "hjd")
     args = [[f.arg(*arg) for arg in scores.args] for scores in steps]
     quarter = Scores(["%q = arith.constant 0.25 : f32", "%r = arith.mulf %0, %q : f32"], None)
@@ -138,5 +150,5 @@ def attention(element, label, steps, start):
 def functions():
     for label, (steps, start) in PROGRAMS.items():
         yield attention(F16, label, steps, start)
-    for label in ("both_triangles", "added_last"):
+    for label in ("both_triangles", "added_last", "added_between", "two_numbers"):
         yield attention(F32, label, *PROGRAMS[label])

@@ -52,6 +52,8 @@ void tilewright::populateDispatchPipeline(OpPassManager &pm,
     func.addPass(createCanonicalizePass("dispatch"));
   }
   pm.nest<func::FuncOp>().addPass(createSplitArgReductionsPass());
+  if (options.fuse)
+    pm.nest<func::FuncOp>().addPass(createSplitExponentialSumsPass());
   pm.nest<func::FuncOp>().addPass(createSplitReductionsPass());
   pm.nest<func::FuncOp>().addPass(createSplitScansPass());
   pm.nest<func::FuncOp>().addPass(createUpdateInPlacePass());

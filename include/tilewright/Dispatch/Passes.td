@@ -178,6 +178,21 @@ def SplitArgReductionsPass
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def SplitExponentialSumsPass
+    : Pass<"tilewright-split-exponential-sums", "::mlir::func::FuncOp"> {
+  let summary = "Cut few long rows into parts that have a largest element and a sum of "
+                "exponentials each";
+  let description = [{
+    A maximum along a loop and the sum of exponentials of what is below it, as of softmax and
+    log-sum-exp, of so few and long rows that tilewright-split-reductions would cut both:
+    each part of a row has its own of both, which are combined, and the row is read once for
+    them. Rows of a static number of elements that parts of about the wanted length divide.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def SplitReductionsPass
     : Pass<"tilewright-split-reductions", "::mlir::func::FuncOp"> {
   let summary = "Cut long reductions with few results into parts that many "

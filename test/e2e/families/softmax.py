@@ -40,11 +40,19 @@ def named(element, label, dims, axis, dynamic, more=()):
     return f
 
 
-def written_out(dynamic):
-    """The four ops that a front end writes: max, subtract-exp, sum, divide."""
-    dims = {"m": 13, "n": 200}
-    f = Function("softmax", "f32", "written_out", dims, dynamic)
+def written_out(dynamic, label="written_out", dims={"m": 13, "n": 200}, hidden=0, sums=False):
+    """The four ops that a front end writes: max, subtract-exp, sum, divide. The first `hidden` elements of a row are -inf;
+    `sums`: log-sum-exps instead, of two ops and a logarithm."""
+    f = Function("softmax", "f32", label, dims, dynamic)
     x = f.arg(F32, "mn")
+
+    def hide(lines, x, out):
+        lines += ["%j = linalg.index 1 : index", f"%h = arith.constant {hidden} : index", "%c = arith.cmpi ult, %j, %h : index",
+                  "%l = arith.constant 0xFF800000 : f32", f"%t = arith.select %c, %l, {x} : f32"]
+        return "%t"
+
+    if hidden:
+        x = f.generic("mn", [x], f.empty(F32, "mn"), hide)
 
     def most(lines, x, acc):
         lines.append(f"%t = arith.maximumf {x}, {acc} : f32")
@@ -65,11 +73,23 @@ def written_out(dynamic):
     top = f.generic("mn", [x], f.filled(F32, "m", float("-inf")), most, reduce="n")
     e = f.generic("mn", [x, top], f.empty(F32, "mn"), exponential)
     total = f.generic("mn", [e], f.zeros(F32, "m"), add, reduce="n")
-    f.ret(f.generic("mn", [e, total], f.empty(F32, "mn"), divide))
+
+    def logarithm(lines, m, total, out):
+        lines += [f"%u = math.log {total} : f32", f"%t = arith.addf {m}, %u : f32"]
+        return "%t"
+
+    def reference(x):
+        x = np.where(np.arange(x.shape[1]) < hidden, -np.inf, x)
+        if not sums:
+            return reference_for(F32, 1)(x)
+        return np.log(np.exp(x).sum(axis=1))
+
+    f.ret(f.generic("m", [top, total], f.empty(F32, "m"), logarithm) if sums
+          else f.generic("mn", [e, total], f.empty(F32, "mn"), divide))
     for sizes in [{}] + ([{"m": 1, "n": 1}, {"m": 65, "n": 1000}, {"m": 0, "n": 4}] if dynamic else []):
         n = {**dims, **sizes}["n"]
         f.case("x".join(map(str, {**dims, **sizes}.values())), sizes, uniform(-RANGE, RANGE), check(F32, n),
-               reference_for(F32, 1))
+               reference)
     return f
 
 
@@ -84,5 +104,9 @@ def functions():
     yield named(F32, "columns", {"m": 33, "n": 20}, 0, True)
     yield named(F32, "middle", {"a": 3, "m": 33, "n": 20}, 1, True)
     yield named(F32, "vector", {"n": 100}, 0, True)
+    # Few long rows in parts, of which some are -inf.
+    yield named(F32, "few_long_rows", {"m": 2, "n": 66000}, 1, False)
+    yield written_out(False, "few_long_rows_hidden", {"m": 2, "n": 66560}, hidden=30000)
+    yield written_out(False, "few_long_sums", {"m": 1, "n": 270000}, hidden=70001, sums=True)
     yield written_out(True)
     yield written_out(False)

@@ -628,6 +628,14 @@ class Parts(unittest.TestCase):
             if folder.is_dir():
                 self.assertTrue(problems.read_suite(folder), folder)
 
+    def test_sweeps_have_every_op(self):
+        found = {path.stem: problems.read_suite(path) for path in (ROOT / "perf/sweeps").glob("*.json")}
+        every = [problem for made in found.values() for problem in made]
+        self.assertEqual({p["op"] for p in every}, set(problems.OPS))
+        self.assertEqual(len({p["name"] for p in every}), len(every))
+        for of, made in found.items():
+            self.assertTrue(any(p["dynamic"] for p in made), of)
+
     def test_bad_entries(self):
         for entry, why in (
             ({"op": "gem"}, "no op 'gem'"),

@@ -16,13 +16,14 @@ class UnknownChip(ValueError):
 class Chip:
     """Attributes are the members of chips.json: of the chip, of its architecture, and of all; `sources` says where from."""
 
-    def __init__(self, key):
+    def __init__(self, key, others=None):
+        """`others`: what differs from the table, as it is written there: {"clock_mhz": [765, "where from"]}."""
         if key not in _FACTS["chips"]:
             raise UnknownChip(f"no chip '{key}'; there are {', '.join(sorted(_FACTS['chips']))}")
         facts = dict(_FACTS["chips"][key])
         self.key, self.name, self.arch = key, facts.pop("name"), facts.pop("arch")
         self.sources = {}
-        for members in (_FACTS["all"], _FACTS["architectures"][self.arch], facts):
+        for members in (_FACTS["all"], _FACTS["architectures"][self.arch], facts, others or {}):
             for member, (value, source) in members.items():
                 setattr(self, member, value)
                 self.sources[member] = source

@@ -65,6 +65,7 @@ def parse():
     parser.add_argument("--seconds", type=float, default=0.5, help="of measuring, per contender (%(default)s)")
     parser.add_argument("--budget", type=float, default=math.inf, help="seconds for everything")
     parser.add_argument("--no-peers", action="store_true")
+    parser.add_argument("--slow-peers", action="store_true", help="torch.compile, too, which compiles for each problem")
     parser.add_argument("--framework", choices=("numpy", "torch"), help="of inputs and peers (torch on CUDA, else numpy)")
     return parser.parse_args()
 
@@ -164,6 +165,13 @@ def bind(place, program, problem, sets):
             for inputs in sets]
 
 
+def peers_to_time(peers, arguments):
+    if arguments.no_peers:
+        return {}
+    slow = () if arguments.slow_peers else getattr(peers, "SLOW", ())
+    return {name: make for name, make in peers.PEERS.items() if name not in slow}
+
+
 def run_problem(arguments, place, program, tuned, peers, problem, ceilings, line):
     """Completes the line of one problem."""
     total = sum(math.prod(x.dims) * BYTES.get(x.dtype, 2) for x in problem.inputs)
@@ -189,7 +197,7 @@ def run_problem(arguments, place, program, tuned, peers, problem, ceilings, line
                              launches=tuned.launches(tuned_calls[0], place.stream))
         ours["tuned"] = lambda turn: tuned_calls[turn % rotated](place.stream)
     device.set_poison(False)
-    use = peers.PEERS if place.peers and not arguments.no_peers else {}
+    use = peers_to_time(peers, arguments) if place.peers else {}
     contenders, reports = prepare_peers(place, use, problem, sets, known)
     del known, results
     times = contest(device, place.stream, {**ours, **{"peer " + name: call for name, call in contenders.items()}},

@@ -10,6 +10,7 @@
                      inputs(function, *tensors), where noise will not do: the tensors to take instead, NumPy's or PyTorch's
                      PEERS: {name: make}, make(function, *inputs) gives a call without arguments
                      TUNED, where there are any: the names of those that try several configs for each problem
+                     SLOW: those that are compiled for seconds, or minutes, for each problem
 """
 
 import dataclasses

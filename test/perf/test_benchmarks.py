@@ -536,6 +536,17 @@ class Parts(unittest.TestCase):
                          for word in inputs.split())
             self.assertEqual(bench_run.ceiling_of(suite.Problem("f", made)), name)
 
+    def test_slow_peers_are_asked_for(self):
+        for name in ("gemm", "memory", "attention"):
+            peers = suite.load_peers(ROOT / "perf/suites" / name)
+            arguments = types.SimpleNamespace(no_peers=False, slow_peers=True)
+            self.assertEqual(bench_run.peers_to_time(peers, arguments), peers.PEERS)
+            arguments.slow_peers = False
+            slow = getattr(peers, "SLOW", set())
+            self.assertEqual(set(bench_run.peers_to_time(peers, arguments)), set(peers.PEERS) - slow)
+            arguments.no_peers = True
+            self.assertEqual(bench_run.peers_to_time(peers, arguments), {})
+
     def test_without_peers_torch_is_not_imported(self):
         class Cuda:
             name = "cuda:0"

@@ -10,17 +10,44 @@ def reference(function, a, b):
     return a @ b, (a.shape[-1] + 8) * EPSILON * (abs(a) @ abs(b))
 
 
-def cublas(function, a, b):
-    """PyTorch's product with f32 results, which is cuBLAS's."""
+def by(library, call):
+    """A call for which PyTorch's products are those of a library; the peers of a problem take turns."""
+    import torch
+
+    def chosen():
+        torch.backends.cuda.preferred_blas_library(library)
+        return call()
+
+    return chosen
+
+
+def product(a, b):
     import torch
 
     multiply = torch.bmm if a.dim() == 3 else torch.mm
     return lambda: multiply(a, b, out_dtype=torch.float32)
 
 
+def cublas(function, a, b):
+    """PyTorch's product with f32 results, which is cuBLAS's."""
+    return by("cublas", product(a, b))
+
+
+def cublaslt(function, a, b):
+    """The same by cuBLASLt, with the algorithm that its heuristics name first."""
+    return by("cublaslt", product(a, b))
+
+
 def cublas_halves(function, a, b):
     """PyTorch's product as most call it: the result is rounded to the operands' type, half of the bytes of ours."""
-    return lambda: a @ b
+    return by("cublas", lambda: a @ b)
+
+
+def compiled_halves(function, a, b):
+    """That by torch.compile, which tries cuBLAS and configs of Triton for each problem."""
+    import torch
+
+    return torch.compile(lambda: a @ b, mode="max-autotune-no-cudagraphs")
 
 
 def triton(function, a, b):
@@ -37,5 +64,7 @@ def triton_tuned(function, a, b):
     return triton_gemm.product(a, b)
 
 
-PEERS = {"cublas": cublas, "cublas_halves": cublas_halves, "triton": triton, "triton_tuned": triton_tuned}
-TUNED = {"triton_tuned"}
+PEERS = {"cublas": cublas, "cublaslt": cublaslt, "cublas_halves": cublas_halves, "triton": triton, "triton_tuned": triton_tuned,
+         "compiled_halves": compiled_halves}  # fmt: skip
+TUNED = {"triton_tuned", "compiled_halves"}
+SLOW = {"compiled_halves"}

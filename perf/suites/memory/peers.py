@@ -146,4 +146,12 @@ def torch(function, *inputs):
             "add": lambda: x + inputs[-1], "gelu": lambda: functional.gelu(x)}[kind_of(function)]
 
 
-PEERS = {"torch": torch}
+def compiled(function, *inputs):
+    """The same by torch.compile."""
+    import torch as pytorch
+
+    return pytorch.compile(torch(function, *inputs))
+
+
+PEERS = {"torch": torch, "compiled": compiled}
+SLOW = {"compiled"}

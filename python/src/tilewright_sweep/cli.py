@@ -182,6 +182,7 @@ def session_command(arguments):
         arguments.minutes,
         arguments.python,
         arguments.seconds,
+        arguments.slow_peers,
     )
 
 

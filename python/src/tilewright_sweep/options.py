@@ -204,6 +204,7 @@ def add_session(subparsers):
     parser.add_argument("--minutes", type=float, default=8, help="at most, of a step that has none of its own (%(default)g)")
     parser.add_argument("--seconds", type=float, help="of measuring, per contender of ladder and bench (theirs)")
     parser.add_argument("--python", default=sys.executable, help="one with PyTorch, for the steps ladder and bench")
+    parser.add_argument("--slow-peers", action="store_true", help="torch.compile beside the others in bench: seconds for each problem")
     parser.add_argument("-o", "--output", default="results", help="folder (%(default)s)")
 
 

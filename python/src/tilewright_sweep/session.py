@@ -140,11 +140,12 @@ def _kill(process):
 
 
 class Session:
-    def __init__(self, folder, results, devices, minutes, python, seconds=None):
-        """`minutes` of a step; `seconds` of measuring per contender (those of the tools)."""
+    def __init__(self, folder, results, devices, minutes, python, seconds=None, slow_peers=False):
+        """`minutes` of a step; `seconds` of measuring per contender (those of the tools); `slow_peers`: of bench."""
         self.folder, self.results = pathlib.Path(folder), pathlib.Path(results).resolve()
         self.seconds, self.python, self.named = 60 * minutes, python, devices
         self.timing = [f"--seconds={seconds:g}"] if seconds else []
+        self.peers = ["--slow-peers"] * slow_peers
         self.results.mkdir(parents=True, exist_ok=True)
         self.running, self.stopped = set(), False
         built = self.folder / "built"
@@ -366,6 +367,7 @@ class Session:
                         "-u",
                         "bench/run.py",
                         *self.timing,
+                        *self.peers,
                         f"--library={self.place}/lib/libtilewright.so",
                         f"--device={device}",
                         f"--budget={max(1, self.seconds - 60)}",
@@ -411,7 +413,7 @@ def _parse(step, minutes):
     return name, 60 * minutes
 
 
-def start(path, steps, results, devices, minutes, python, seconds=None):
+def start(path, steps, results, devices, minutes, python, seconds=None, slow_peers=False):
     steps = [_parse(step, minutes) for step in steps]
     folder = unpack(path, pathlib.Path(path).resolve().with_suffix(""))
-    return Session(folder, results, devices, minutes, python, seconds).run(steps)
+    return Session(folder, results, devices, minutes, python, seconds, slow_peers).run(steps)

@@ -454,6 +454,14 @@ class Page(unittest.TestCase):
         self.assertIn(">10%<", page)  # 1e5 bytes at 1e9 a second, of a millisecond
         self.assertNotIn("busy", page)
         self.assertIn("For 0 of 1 problems", page)
+        self.assertIn('text-anchor="end">f32:f32</text>', page)  # whose peak a line is
+        self.assertNotIn("faster than the measured peak", page)
+
+    def test_a_share_beyond_the_peak_is_marked(self):
+        most = self.record("default")["ceilings"]
+        page = self.page(self.record("default", roofline=ceilings.roofline(most, 1e9, 10, 5e-3)))
+        self.assertIn(">200%<", page)
+        self.assertIn("faster than the measured peak", page)
 
     def test_what_a_config_takes(self):
         kernel = {"registers": 128, "local_bytes": 12, "shared_bytes": 1024, "dynamic_shared_bytes": 48128}

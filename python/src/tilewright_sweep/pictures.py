@@ -101,20 +101,20 @@ def _roofline(problems):
         axes.plot([left, knee, right], [left * steep, flat, flat], color="#4a5563", lw=1.3, ls="--" if dashes else "-")
         at = min(left * 1.5, knee)
         axes.annotate(f"{what}: {rooflines.si(steep, 'B/s')}", (at, at * steep), (8, -8), textcoords="offset points", fontsize=8, color="#4a5563")
-    for flat in sorted({flat for flat, *_ in roofs}):
-        axes.annotate(rooflines.si(flat, "FLOP/s"), (right, flat), (-4, 4), textcoords="offset points", ha="right", fontsize=8, color="#4a5563")
+    for flat, types in sorted(rooflines.peaks_of([r for _, r in rows]).items()):
+        axes.annotate(f"{types}: {rooflines.si(flat, 'FLOP/s')}", (right, flat), (-4, 4), textcoords="offset points", ha="right", fontsize=8, color="#4a5563")
     for number, (name, r) in enumerate(rows, 1):
         share = r["roofline"]["share"]
         axes.plot(r["roofline"]["intensity"], r["flops_per_s"], "o", color=BLUE, ms=6, label=f"{number}  {name}: {share:.0%}")
         axes.annotate(str(number), (r["roofline"]["intensity"], r["flops_per_s"]), (6, -3), textcoords="offset points", fontsize=8)
-    axes.set(xscale="log", yscale="log", xlim=(left, right), xlabel="operations for each byte that must move", ylabel="operations a second")
+    axes.set(xscale="log", yscale="log", xlim=(left, right), xlabel="FLOPs per byte of compulsory traffic", ylabel="FLOP/s")
     axes.xaxis.set_major_formatter(ticker.FormatStrFormatter("%g"))
     axes.yaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: rooflines.si(value, "FLOP/s")))
     axes.grid(color="#e4e8ee")
     axes.set_axisbelow(True)
     title = (
         "What the device can do (lines, measured), and the tuned configs (points)\n"
-        "Percentages are of what it can give a kernel with so many operations and bytes.\n"
+        "Percentages are of what it can give a kernel with so many FLOPs and bytes.\n"
         "Above 100 %, other work slowed the device while the lines were measured."
     )
     axes.set_title(title, fontsize=9.5, loc="left")

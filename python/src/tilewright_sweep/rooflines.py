@@ -6,8 +6,10 @@ import html
 import math
 
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT = 780, 380, 92, 46, 16, 30
+#: A share above this says more of the peak than of the kernel.
+BEYOND = 1.02
 BOUNDS = {
-    "operations": "operations",
+    "operations": "FLOPs",
     "cache": "moving bytes within the caches",
     "memory": "moving bytes to and from memory",
 }
@@ -39,12 +41,12 @@ def ceilings_table(records, table):
         library = _rate(most["library_flops_per_s"]) + (f"<br>{most['library']}" if most["library_flops_per_s"] else "")
         rows.append([html.escape(device), f"<code>{types}</code>", product, library, _rate(most["fma_flops_per_s"]),
                      _rate(most["memory_bytes_per_s"], "B/s"), _rate(near, "B/s"), why])  # fmt: skip
-    head = ["device", "types", "#square product", "#by a library", "#multiply-adds<br>in registers", "#memory", "#caches", ""]
+    head = ["device", "types", "#square matmul", "#by a library", "#multiply-adds<br>in registers", "#memory", "#caches", ""]
     return table(head, rows)
 
 
 class _Plane:
-    """Points of operations a byte and operations a second, both by powers of ten."""
+    """Points of FLOPs per byte and per second, both by powers of ten."""
 
     def __init__(self, points, roofs):
         xs = [x for x, _ in points]
@@ -70,6 +72,10 @@ class _Plane:
         line = " ".join(f"{self.x(x):.1f},{self.y(min(y, flat)):.1f}" for x, y in corners)
         return f'<polyline points="{line}" fill="none" stroke="#4a5563" stroke-width="1.5" stroke-dasharray="{dashes}"/>'
 
+    def label(self, flat, types):
+        """At the right end of a roof, above it."""
+        return f'<text x="{WIDTH - RIGHT - 4}" y="{self.y(flat) - 5:.1f}" text-anchor="end">{html.escape(types)}</text>'
+
     def axes(self):
         parts = []
         for power in range(self.x0, self.x1 + 1):
@@ -81,7 +87,7 @@ class _Plane:
             parts.append(f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}" stroke="#e4e8ee"/>')
             parts.append(f'<text x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{si(10.0**power, "FLOP/s")}</text>')
         middle = (LEFT + WIDTH - RIGHT) / 2
-        parts.append(f'<text x="{middle}" y="{HEIGHT - 8}" text-anchor="middle">operations a byte that must move</text>')
+        parts.append(f'<text x="{middle}" y="{HEIGHT - 8}" text-anchor="middle">FLOPs per byte of compulsory traffic</text>')
         return parts
 
 
@@ -91,7 +97,7 @@ def rows_of(problems, winner):
 
 
 def roofs_of(shown):
-    """{(the most operations a second, bytes a second, dashes of the line)} of records."""
+    """{(peak FLOP/s, bytes per second, dashes of the line)} of records."""
     roofs = set()
     for r in shown:
         most = r["ceilings"]
@@ -99,6 +105,14 @@ def roofs_of(shown):
         roofs |= {(r["roofline"]["flops_per_s"], steep, dashes)
                   for steep, dashes in ((most["memory_bytes_per_s"], ""), (near, "5 4")) if steep}  # fmt: skip
     return roofs
+
+
+def peaks_of(shown):
+    """{peak FLOP/s: types whose it is}"""
+    peaks = {}
+    for r in shown:
+        peaks.setdefault(r["roofline"]["flops_per_s"], set()).add(r["ceilings"]["types"])
+    return {flat: ", ".join(sorted(types)) for flat, types in peaks.items()}
 
 
 def picture(rows):
@@ -114,6 +128,7 @@ def picture(rows):
     parts = [f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" role="img" font-size="12" fill="#1a1f26" '
              'font-family="system-ui, sans-serif" aria-label="roofline">', *plane.axes()]  # fmt: skip
     parts += [plane.roof(*roof) for roof in sorted(roofs)]
+    parts += [plane.label(*peak) for peak in sorted(peaks_of([r for _, r in shown]).items())]
     for (number, r), (x, y) in zip(shown, points):
         name = html.escape(r["problem"]["name"])
         parts.append(f'<g><title>{name}: {r["roofline"]["share"]:.0%}</title><circle cx="{plane.x(x):.1f}" cy="{plane.y(y):.1f}" '
@@ -129,21 +144,22 @@ def section(problems, winner, records, table, seconds, bar):
     lines = []
     for number, (name, r) in enumerate(rows, 1):
         roof = r["roofline"]
+        beyond = '; <span class="slower">faster than the measured peak</span>' if roof["share"] > BEYOND else ""
         lines.append([f"#{number}", f"<code>{html.escape(name)}</code>", f"#{seconds(r['median_s'])}", f"#{seconds(roof['least_s'])}",
-                      f"#{roof['share']:.0%}", bar(roof["share"], "tuned"), BOUNDS[roof["bound"]]])  # fmt: skip
+                      f"#{roof['share']:.0%}", bar(roof["share"], "tuned"), BOUNDS[roof["bound"]] + beyond])  # fmt: skip
     drawn = picture(rows)
     return "\n".join([
         "<h2>How much of the device is used</h2>",
-        "<p>What the device can do at most, measured just before by kernels of ours: square products in the default config, "
+        "<p>What the device can do at most, measured just before by kernels of ours: square matmuls in the default config, "
         "the largest one also by cuBLAS or OpenBLAS where it was found; multiply-adds that stay in registers; and <code>c = a + 3 b</code>, with tensors much larger than the caches (memory) "
         "and at the size at which it is fastest (caches).</p>",
         ceilings_table(records, table),
-        "<p>The least that a call can take is the longer of two times: its operations over the highest rate of operations, and the "
-        "bytes that it must move over the rate that the device has for so many bytes. The share is that time over the "
-        "measured one, of the tuned config: 100 % would be all that the device can give. It can be above 100 % "
-        "where other programs slowed the measuring of the ceilings.</p>",
+        "<p>The least that a call can take is the longer of two times: its FLOPs over the highest FLOP/s of its types, and its "
+        "compulsory traffic over the rate that the device has for so many bytes. The share is that time over the "
+        "measured one, of the tuned config: 100 % would be all that the device can give. It is above 100 % "
+        "where a small matmul is faster than the large ones, or other programs slowed the measuring of the peak.</p>",
         drawn,
-        f"<p class=quiet>{'Points are the rows below. Lines: the most operations a second, and left of the knee what memory (solid) or the caches (dashed) can feed. ' if drawn else ''}"
-        "Problems without operations, such as transposes, are in the table alone.</p>",
+        f"<p class=quiet>{'Points are the rows below. Lines, with the types they are of: the highest FLOP/s, and left of the knee what memory (solid) or the caches (dashed) can feed. ' if drawn else ''}"
+        "Problems without FLOPs, such as transposes, are in the table alone.</p>",
         table(["#", "problem", "#tuned", "#least", "#share", "", "bound by"], lines),
     ])  # fmt: skip

@@ -5,11 +5,13 @@
 python test/perf/test_measuring.py BUILD
 """
 
+import ast
 import concurrent.futures
 import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -211,7 +213,7 @@ class Resources(unittest.TestCase):
 
 
 class OldMachines(unittest.TestCase):
-    """What travels in a bundle runs with glibc 2.28 and the libstdc++ of g++ 8."""
+    """What travels in a bundle runs with glibc 2.28, the libstdc++ of g++ 8, and Python 3.8 with its standard library."""
 
     LAST = {"GLIBC": (2, 28), "GLIBCXX": (3, 4, 25), "CXXABI": (1, 3, 11)}
 
@@ -225,6 +227,31 @@ class OldMachines(unittest.TestCase):
                 if asked and asked[1] in self.LAST:
                     version = tuple(map(int, asked[2].split(".")))
                     self.assertLessEqual(version, self.LAST[asked[1]], f"{path}: {line}")
+
+    def test_grammar_and_imports(self):
+        for path in (ROOT / "python/src/tilewright_sweep").rglob("*.py"):
+            tree = ast.parse(path.read_text(), feature_version=(3, 8))
+            for node in tree.body:
+                names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+                names += [node.module] if isinstance(node, ast.ImportFrom) else []
+                for name in names:
+                    self.assertIn(name.split(".")[0], {*sys.stdlib_module_names, "tilewright_sweep"}, path)
+
+    def test_an_old_python(self):
+        old = next((name for name in ("python3.8", "python3.9") if self.works(name)), None)
+        if not old:
+            self.skipTest("neither python3.8 nor python3.9 here")
+        with tempfile.TemporaryDirectory() as folder:
+            work = pathlib.Path(folder)
+            sweep("transpose", "--rows=8", "--columns=8", "--target=cpu:native", "--candidates=2", "-o", work / "plan")
+            sweep("compile", work / "plan")
+            for line in (["run", "--device=cpu", "--check-only", "-o", "r.jsonl"], ["best", "r.jsonl"], ["report", "r.jsonl"]):
+                done = subprocess.run([old, "-I", "-S", "plan.twb", *line], capture_output=True, text=True, cwd=folder, check=False)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    @staticmethod
+    def works(name):
+        return bool(shutil.which(name)) and not subprocess.run([name, "-c", ""], capture_output=True, check=False).returncode
 
     def test_waits_end_in_time(self):
         """Deadlines of the steady clock, which the library waits for by the system's."""

@@ -23,7 +23,8 @@ sys.path[:0] = [str(ROOT / "python/src")]
 
 from tilewright_sweep import predictions, report
 from tilewright_sweep.predict import (
-    artifact, blocks, bound, chips, counts, machine, operations, order, predict, ptx, rings, roles, sass, schedule, score,
+    artifact, blocks, bound, chips, counts, machine, operations, order, pieces, predict, ptx, rings, roles, sass, schedule,
+    score,
 )  # fmt: skip
 
 MICRO = HERE / "predict/micro.ptx"
@@ -289,6 +290,28 @@ class Listings(unittest.TestCase):
         }  # fmt: skip
         self.assertAlmostEqual(blocks.execution_counts(kernel, issue, 1)[1], 100, delta=0.01)
 
+    def test_predicated_instructions_do_not_count(self):
+        """A few warps of those that run the block do what its predicate guards; where nothing else counts, that does."""
+        kernel = sass.Kernel("k")
+        one = lambda root, line, guard="": sass.Instruction(root, [], line, 0, None, guard)  # noqa: E731
+        kernel.code = [[one("MOV", 0)], [one("LDS", 7, "@!P0"), one("BAR", 8)], [one("EXIT", 0)]]
+        kernel.successors = [{1}, {1, 2}, set()]
+        issue = {7: {"instruction": "ld.shared.f32", "executed": 10}, 8: {"instruction": "bar.sync", "executed": 90}}
+        self.assertAlmostEqual(blocks.execution_counts(kernel, issue, 10)[1], 90, delta=0.01)
+        issue[7]["executed"] = 0
+        self.assertAlmostEqual(blocks.execution_counts(kernel, issue, 10)[1], 90, delta=0.01)
+        del kernel.code[1][1:]
+        issue[7]["executed"] = 30
+        self.assertAlmostEqual(blocks.execution_counts(kernel, issue, 10)[1], 30, delta=0.01)
+
+    def test_fewer_warps_run_behind_an_exit(self):
+        kernel = sass.Kernel("k")
+        one = lambda root, line, guard="": sass.Instruction(root, [], line, 0, None, guard)  # noqa: E731
+        kernel.code = [[one("LDS", 7), one("EXIT", 0, "@P0")], [one("STG", 8), one("EXIT", 0)]]
+        kernel.successors = [{1}, set()]
+        issue = {7: {"instruction": "ld.shared.f32", "executed": 32}, 8: {"instruction": "st.global.f32", "executed": 1}}
+        self.assertEqual([round(x) for x in blocks.execution_counts(kernel, issue, 32)], [32, 1])
+
     def test_blocks_behind_each_other_run_equally_often(self):
         """Four copies of a line in four blocks of a loop whose rest, a fifth copy, is not counted alone."""
         kernel = sass.Kernel("k")
@@ -334,6 +357,31 @@ class Listings(unittest.TestCase):
             "ptxas info    : Used 40 registers, used 1 barriers, 4096 bytes smem, 400 bytes cmem[0]\n"
         )
         self.assertEqual(sass.resources(log), {"k": (40, 16, 4096)})
+
+    def test_pieces_of_matrix_instructions(self):
+        """wmma is several instructions, each of which runs as often as the whole."""
+        whole = "wmma.mma.sync.aligned.row.col.m16n16k16.f16.f16"
+        for instruction, opcode, share in (
+            (whole, "HMMA.16816.F16", 1 / 2),
+            ("wmma.mma.sync.aligned.row.col.m8n8k4.rn.f64.f64.f64.f64", "DMMA.884", 1),
+            ("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "HMMA.16816.F32", 1),
+            ("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16", "HMMA.1688.F16", 1 / 2),
+            ("mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32", "HMMA.16832.SP.F32", 1),
+            ("wmma.load.a.sync.aligned.row.m16n16k16.shared.f16", "LDSM.16.M88.4", 1),
+            ("wmma.load.b.sync.aligned.row.m32n8k16.shared.f16", "LDSM.16.MT88.2", 1),
+            ("wmma.load.c.sync.aligned.row.m16n16k16.global.f32", "LDG.E.64", 1 / 4),
+            ("wmma.store.d.sync.aligned.row.m16n16k16.global.f16", "STG.E", 1 / 4),
+            ("ld.global.v4.f32", "LDG.E.128", 1),
+        ):
+            self.assertEqual(pieces.share_of(instruction, opcode), share, instruction)
+
+    def test_a_matrix_instruction_of_two_counts_once(self):
+        kernel = sass.Kernel("k")
+        one = lambda opcode, line: sass.Instruction(opcode, [], line, 0, None, None)  # noqa: E731
+        kernel.code = [[one("MOV", 0)], [one("HMMA.16816.F16", 7)] * 2, [one("EXIT", 0)]]
+        kernel.successors = [{1}, {1, 2}, set()]
+        issue = {7: {"instruction": "wmma.mma.sync.aligned.row.col.m16n16k16.f16.f16", "executed": 48}}
+        self.assertAlmostEqual(blocks.execution_counts(kernel, issue, 1)[1], 48, delta=0.01)
 
     def test_operations_of_matrix_instructions(self):
         for opcode, expected in {

@@ -14,6 +14,8 @@ without such lines follow from the flow of control.
 
 import collections
 
+from tilewright_sweep.predict.pieces import share_of
+
 #: Work that ptxas neither invents nor drops, and what it is made into.
 _MADE_OF = {
     "ld.global": ("LDG",),
@@ -56,13 +58,19 @@ def execution_counts(kernel, issue, entered):
 
 def _counted(kernel, issue, entered):
     """{block: times} of the first block and of those with lines that were counted."""
-    copies = collections.defaultdict(collections.Counter)
+    copies, guarded = collections.defaultdict(collections.Counter), set()
     untaken = untaken_edges(kernel)
     chain = _chains(kernel, untaken)
     for index, block in enumerate(kernel.code):
         for item in block:
             if item.line in issue and is_made_of(issue[item.line]["instruction"], item.root):
-                copies[item.line][chain[index]] += 1
+                copies[item.line][chain[index]] += share_of(issue[item.line]["instruction"], item.opcode)
+                if item.predicated:
+                    guarded.add(item.line)
+    # What ptxas has made of a branch by a predicate may run less often than its block: it counts where nothing else does.
+    sure = {index for line, of in copies.items() if line not in guarded for index in of}
+    unsure = {line for line in guarded if set(copies[line]) <= sure}
+    copies = {line: of for line, of in copies.items() if line not in unsure}
     never = {index for line, of in copies.items() if not issue[line]["executed"] for index in of}
     equations = [(of, issue[line]["executed"]) for line, of in copies.items() if issue[line]["executed"]]
     size = len(kernel.code)
@@ -90,12 +98,13 @@ def _counted(kernel, issue, entered):
 
 
 def _chains(kernel, untaken):
-    """For each block the first of those that it follows whenever they run, and that nothing else follows."""
+    """For each block the first of those that it follows whenever they run, and that nothing else follows. Behind an EXIT by a
+    predicate fewer warps run."""
     following = [{j for j in of if (i, j) not in untaken} for i, of in enumerate(kernel.successors)]
     before = collections.Counter(j for of in following for j in of)
     first = list(range(len(following)))
     for i, of in enumerate(following):
-        if len(of) == 1 and before[min(of)] == 1 and min(of) > i:
+        if len(of) == 1 and before[min(of)] == 1 and min(of) > i and kernel.code[i][-1].root != "EXIT":
             first[min(of)] = first[i]
     return first
 

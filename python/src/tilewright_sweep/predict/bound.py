@@ -30,6 +30,7 @@ import re
 from tilewright_sweep.predict import blocks as execution
 from tilewright_sweep.predict import roles, schedule
 from tilewright_sweep.predict.counts import grow
+from tilewright_sweep.predict.pieces import macs, share_of, width_of
 
 #: A resource that is busy for so much of the time decides, though it has to be waited for now and then.
 DECIDES = 0.9
@@ -55,23 +56,13 @@ def tensor_operations(opcode):
         kind = {"IGMMA": "s8", "QGMMA": "f8"}.get(parts[0], "tf32" if k == 8 else "f16_f32")
         return kind, m * n * k
     if parts[0] in ("HMMA", "IMMA"):
-        # m, n, k without marks between them: 16816, 1688, 8816.
-        m = 16 if parts[1].startswith("16") else 8
-        operations = m * 8 * int(parts[1][len(str(m)) + 1 :])
+        operations = macs(opcode)
         if parts[0] == "IMMA":
             return "s8", operations
         return "tf32" if "TF32" in parts else "f16_f16" if parts[2] == "F16" else "f16_f32", operations
     if parts[0] == "DMMA":
         return "f64", 8 * 8 * 4
     return None
-
-
-def width_of(opcode):
-    """Bytes of a lane."""
-    for part in opcode.split("."):
-        if part in ("64", "128"):
-            return int(part) // 8
-    return 4
 
 
 class UnknownRate(ValueError):
@@ -85,7 +76,20 @@ class Launch:
         self.chip, self.counts, self.kernel = chip, counts, kernel
         self.runs = execution.execution_counts(kernel, counts.issue, counts.blocks * counts.warps)
         self.resident = occupancy(chip, counts.warps, kernel.registers, counts.shared)
+        self.active = self._active()
         self.l2_share = self._traffic()
+
+    def _active(self):
+        """{line of the PTX: in which share of the times that its predicated instructions are issued they do something}"""
+        issued, predicated = {}, set()
+        for block, runs in zip(self.kernel.code, self.runs):
+            for item in block:
+                row = self.counts.issue.get(item.line)
+                if row and execution.is_made_of(row["instruction"], item.root):
+                    issued[item.line] = issued.get(item.line, 0.0) + runs * self.share_of(item)
+                    if item.predicated:
+                        predicated.add(item.line)
+        return {line: min(1.0, self.counts.issue[line]["executed"] / issued[line]) for line in predicated if issued[line]}
 
     def _traffic(self):
         """Bytes of L2 and of device memory that a block asks for; the share of L2's reads that goes on to memory."""
@@ -135,7 +139,7 @@ class Launch:
             if not row or not execution.is_made_of(row["instruction"], item.root):
                 return chip.lsu_cycles, chip.cycles_shared
             member = {8: "as8", 16: "as16"}.get(width_of(item.opcode)) if item.root in ("LDS", "STS") else None
-            wavefronts = row[member or "wavefronts"] / row["executed"]
+            wavefronts = row[member or "wavefronts"] / row["executed"] * share_of(row["instruction"], item.opcode)
             return max(chip.lsu_cycles, wavefronts), chip.cycles_shared + wavefronts - 1
         rows = counts.global_rows.get(item.line, [])
         requests = sum(row["requests"] for row in rows)
@@ -144,10 +148,16 @@ class Launch:
         lines, wavefronts, sectors, missed = (
             sum(row[member] for row in rows) / requests for member in ("lines", "wavefronts", "sectors", "missed")
         )
+        lines, wavefronts = (part * self.share_of(item) for part in (lines, wavefronts))
         busy = max(chip.lsu_cycles, wavefronts, lines / chip.lines_per_clock)
         hit = 1 - missed / sectors if sectors else 0
         beyond = chip.cycles_l2 + self.l2_share * (chip.cycles_memory - chip.cycles_l2)
         return busy, (chip.cycles_l1 if hit > 0.999 else beyond) + busy - 1
+
+    def share_of(self, item):
+        """Of the PTX instruction of its line."""
+        row = self.counts.issue.get(item.line)
+        return share_of(row["instruction"], item.opcode) if row else 1.0
 
     def moved_beside(self, item):
         """Wavefronts of shared memory per instruction of a warp: operands of wgmma, copies where they arrive."""
@@ -189,7 +199,7 @@ class Launch:
             elif root in FP64:
                 found["fp64"] += lanes["fp64"]
             elif root in MEETING or root in roles.BULK:
-                found["shared/L1"] += self.memory_cost(item)[0]
+                found["shared/L1"] += self.memory_cost(item)[0] * (self.active.get(item.line, 1.0) if item.predicated else 1.0)
             elif root in roles.GROUP_PRODUCTS:
                 found["shared/L1"] += self.memory_cost(item)[0]
                 found["tensor"] += self.product_cycles(item) / roles.WARPS_OF_GROUP

@@ -57,7 +57,7 @@ class Decoder:
         for block, times in zip(self.launch.kernel.code, runs):
             for item in block:
                 if item.line in self.counts.issue and self._made(item, self.counts.issue):
-                    copies[item.line] = copies.get(item.line, 0.0) + times
+                    copies[item.line] = copies.get(item.line, 0.0) + times * self.launch.share_of(item)
         found, number = {}, 0
         for index, block in enumerate(self.launch.kernel.code):
             if runs[index] <= 0:
@@ -124,7 +124,7 @@ class Decoder:
         requests, sectors = (sum(row[member] for row in rows) for member in ("requests", "sectors"))
         missed = sum(row["sectors" if row["way"] == "write" else "missed"] for row in rows)
         if requests and missed > 0.001 * sectors:
-            op.kind, op.bytes = MISS, 32.0 * missed / requests
+            op.kind, op.bytes = MISS, 32.0 * missed / requests * self.launch.share_of(item)
 
     def _bulk(self, op, item):
         op.kind = COPY if item.root in ("UTMALDG", "UBLKCP") and self.counts.stages else PUT

@@ -34,10 +34,19 @@ static bool readsContraction(linalg::GenericOp op) {
   });
 }
 
+/// Ops of a body that several readers may compute anew, each by itself.
+static constexpr unsigned kFewOps = 16;
+
+/// Ops of a body that still takes in what others compute, too.
+static constexpr unsigned kManyOps = 64;
+
 /// One number, which each reader, all of them elementwise, computes by itself: once a thread,
-/// as it does not depend on the loops.
-static bool isSharedNumber(linalg::GenericOp producer) {
+/// as it does not depend on the loops. Few ops: of a long chain of numbers, each read twice (steps
+/// of Euclid's algorithm), every op would compute all in front of it.
+static bool isSharedNumber(linalg::GenericOp producer, linalg::GenericOp consumer) {
   return producer.getNumLoops() == 0 && producer.getNumResults() == 1 &&
+         producer.getBody()->getOperations().size() <= kFewOps &&
+         consumer.getBody()->getOperations().size() <= kManyOps &&
          llvm::all_of(producer->getUsers(), [&](Operation *user) {
            auto reader = dyn_cast<linalg::GenericOp>(user);
            return reader && reader->getBlock() == producer->getBlock() &&
@@ -45,11 +54,8 @@ static bool isSharedNumber(linalg::GenericOp producer) {
          });
 }
 
-/// Ops that a body on coordinates alone may have to be computed by each reader anew: no more than
-/// take as long as to load the result.
-static constexpr unsigned kFewOps = 16;
-
-/// What depends on no tensor, but on the loops and scalars: to read it would take as long.
+/// What depends on no tensor, but on the loops and scalars, and has few ops: to load it would take
+/// as long.
 static bool isOfCoordinates(linalg::GenericOp producer) {
   Block &body = *producer.getBody();
   return producer.getNumReductionLoops() == 0 && producer.getNumResults() == 1 &&
@@ -106,14 +112,14 @@ static bool isConversion(linalg::GenericOp producer, bool hasOneReader) {
          });
 }
 
-static bool shouldMerge(OpOperand *operand) {
+static bool mayMerge(OpOperand *operand) {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
   auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
   if (!producer || !consumer || producer->getBlock() != consumer->getBlock() ||
       producer->hasAttr(kConfigAttr) || consumer->hasAttr(kConfigAttr) ||
       classify(producer) != GroupKind::Elementwise)
     return false;
-  if (isSharedNumber(producer))
+  if (isSharedNumber(producer, consumer))
     return true;
   GroupKind kind = classify(consumer);
   if (kind == GroupKind::Contraction ||
@@ -130,6 +136,20 @@ static bool shouldMerge(OpOperand *operand) {
   return hasOneReader &&
          consumer.getMatchingIndexingMap(operand).getNumResults() ==
              consumer.getNumLoops();
+}
+
+/// The last producer first: an earlier one may be read by a later one, and would be computed once
+/// for each way on which the reader comes to it, 2^n after n diamonds.
+static bool shouldMerge(OpOperand *operand) {
+  if (!mayMerge(operand))
+    return false;
+  Operation *producer = operand->get().getDefiningOp();
+  auto consumer = cast<linalg::GenericOp>(operand->getOwner());
+  return llvm::none_of(consumer.getDpsInputOperands(), [&](OpOperand *other) {
+    Operation *later = other->get().getDefiningOp();
+    return later && later->getBlock() == producer->getBlock() &&
+           producer->isBeforeInBlock(later) && mayMerge(other);
+  });
 }
 
 namespace {

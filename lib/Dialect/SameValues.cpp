@@ -12,10 +12,10 @@ using namespace mlir;
 using namespace tilewright;
 
 bool SameValues::areSame(Value x, Value y, Decide decide) {
-  if (same.contains({x, y}))
-    return true;
+  if (auto known = answers.find({x, y}); known != answers.end())
+    return known->second;
   if (std::optional<bool> known = decide(x, y))
-    return *known;
+    return answers[{x, y}] = *known;
   auto one = dyn_cast<OpResult>(x), other = dyn_cast<OpResult>(y);
   bool areEqual = one && other && one.getResultNumber() == other.getResultNumber() &&
                   one.getOwner()->getNumRegions() == 0 &&
@@ -23,7 +23,5 @@ bool SameValues::areSame(Value x, Value y, Decide decide) {
                       one.getOwner(), other.getOwner(),
                       [&](Value a, Value b) { return success(areSame(a, b, decide)); },
                       /*markEquivalent=*/nullptr, OperationEquivalence::IgnoreLocations);
-  if (areEqual)
-    same.insert({x, y});
-  return areEqual;
+  return answers[{x, y}] = areEqual;
 }

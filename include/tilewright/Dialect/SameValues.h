@@ -7,7 +7,7 @@
 #define TILEWRIGHT_DIALECT_SAMEVALUES_H
 
 #include "mlir/IR/Value.h"
-#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 #include <optional>
@@ -24,8 +24,7 @@ public:
   bool areSame(mlir::Value x, mlir::Value y, Decide decide);
 
 private:
-  /// Pairs that are known to be. One that is not ends all.
-  llvm::DenseSet<std::pair<mlir::Value, mlir::Value>> same;
+  llvm::DenseMap<std::pair<mlir::Value, mlir::Value>, bool> answers;
 };
 
 } // namespace tilewright

@@ -27,8 +27,10 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/MapVector.h"
 
 #include <limits>
+#include <map>
 
 namespace tilewright {
 #define GEN_PASS_DEF_KEEPCOMPUTEDROWSPASS
@@ -39,37 +41,56 @@ using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::cpu;
 
-/// Vector instructions of each step that compute what `op` of a loop yields.
-static int64_t stepsOf(Operation &op, scf::ForOp loop) {
-  SmallVector<Operation *> varying = varyingOps(loop);
-  llvm::SmallDenseSet<Operation *> needed = {&op};
-  int64_t steps = 0;
-  for (Operation *before : llvm::reverse(varying)) {
-    if (!needed.contains(before) || !isPure(before) || before->getNumResults() != 1 ||
-        !isa<VectorType>(before->getResult(0).getType()))
-      continue;
-    steps += instructionsOf(*before);
-    for (Value operand : before->getOperands())
-      if (Operation *definition = operand.getDefiningOp())
-        needed.insert(definition);
-  }
-  return steps;
-}
-
 /// Vector instructions that a step costs which stores a value and loads it: from the second-level
 /// cache, and where few rows are kept, whose other lines are in the first one meanwhile.
 static constexpr int64_t kStoreAndLoad = 6, kStoreAndLoadFew = 2;
 
+using Operations = llvm::SmallDenseSet<Operation *>;
+
+/// Vector instructions of each step that compute what `op`, one of the `varying` ops of a loop,
+/// yields; of more than kStoreAndLoad only some.
+static int64_t stepsOf(Operation &op, const Operations &varying) {
+  SmallVector<Operation *> left = {&op};
+  Operations seen = {&op};
+  int64_t steps = 0;
+  while (!left.empty() && steps <= kStoreAndLoad) {
+    Operation *before = left.pop_back_val();
+    if (!varying.contains(before) || !isPure(before) || before->getNumResults() != 1 ||
+        !isa<VectorType>(before->getResult(0).getType()))
+      continue;
+    steps += instructionsOf(*before);
+    for (Value operand : before->getOperands())
+      if (Operation *definition = operand.getDefiningOp();
+          definition && seen.insert(definition).second)
+        left.push_back(definition);
+  }
+  return steps;
+}
+
 /// Vector instructions that are saved where what `op` of a loop computes is kept. What is widened
 /// is kept as it was before: half of the bytes for one conversion.
-static int64_t savedBy(Operation &op, scf::ForOp loop) {
+static int64_t savedBy(Operation &op, const Operations &varying) {
   if (isCostly(op))
     return std::numeric_limits<int64_t>::max();
   if (op.getNumResults() != 1 || !OpTrait::hasElementwiseMappableTraits(&op) ||
       isa<arith::ExtFOp>(op))
     return 0;
   Type element = getElementTypeOrSelf(op.getResult(0).getType());
-  return element.isIntOrFloat() && element.getIntOrFloatBitWidth() >= 8 ? stepsOf(op, loop) : 0;
+  return element.isIntOrFloat() && element.getIntOrFloatBitWidth() >= 8 ? stepsOf(op, varying) : 0;
+}
+
+/// Ops of a loop that save more than it costs to keep their values, in order, each with what it
+/// saves.
+using Savings = llvm::MapVector<Operation *, int64_t>;
+
+static Savings savingsOf(scf::ForOp loop) {
+  SmallVector<Operation *> inOrder = varyingOps(loop);
+  Operations varying(inOrder.begin(), inOrder.end());
+  Savings savings;
+  for (Operation &op : *loop.getBody())
+    if (int64_t saved = savedBy(op, varying); saved > kStoreAndLoadFew)
+      savings[&op] = saved;
+  return savings;
 }
 
 /// A nest of loops, innermost first, or such loops of one of two nests.
@@ -153,6 +174,7 @@ struct KeepComputedRowsPass : tilewright::impl::KeepComputedRowsPassBase<KeepCom
       return;
     SmallVector<scf::ForOp> loops = innermostLoops(func);
     kept.clear();
+    known.clear();
     int64_t left = bytes;
     for (size_t j = 1; j < loops.size(); ++j)
       for (size_t i = 0; i < j; ++i)
@@ -167,21 +189,18 @@ struct KeepComputedRowsPass : tilewright::impl::KeepComputedRowsPassBase<KeepCom
     if (pairs.empty() || llvm::is_contained(steps, 0))
       return;
     Twins twins(first, second, access);
-    SmallVector<Operation *> again;
-    for (Operation &op : llvm::reverse(*second.getBody()))
-      if (savedBy(op, second) > kStoreAndLoadFew)
-        again.push_back(&op);
-    for (Operation *candidate : again) {
+    for (Operation *candidate : llvm::reverse(llvm::make_first_range(savings(second)))) {
       // Of an op that is unused by now, another that needs it is kept.
       if (candidate->use_empty())
         continue;
-      for (Operation &op : *first.getBody()) {
-        if (savedBy(op, first) <= kStoreAndLoadFew ||
-            !twins.areEqual(op.getResult(0), candidate->getResult(0)))
+      for (auto [op, saved] : savings(first)) {
+        if (op->getName() != candidate->getName() ||
+            !twins.areEqual(op->getResult(0), candidate->getResult(0)))
           continue;
-        if (!keep(&op, candidate, pairs, steps, left))
+        if (!keep(op, saved, candidate, pairs, steps, left))
           break;
         eraseUnused(second);
+        known.erase(second);
         return keepCommon(first, second, access, left);
       }
     }
@@ -189,7 +208,7 @@ struct KeepComputedRowsPass : tilewright::impl::KeepComputedRowsPassBase<KeepCom
 
   /// Keeps `value` of the first loop, once, and reads it in place of `again` of the second. False
   /// if there is no room for it: a quarter of it, for what is computed soon.
-  bool keep(Operation *value, Operation *again, const LoopPairs &pairs,
+  bool keep(Operation *value, int64_t saved, Operation *again, const LoopPairs &pairs,
             ArrayRef<int64_t> steps, int64_t &left) {
     Nest first(llvm::make_first_range(pairs)), second(llvm::make_second_range(pairs));
     Value &rows = kept[value];
@@ -197,7 +216,7 @@ struct KeepComputedRowsPass : tilewright::impl::KeepComputedRowsPassBase<KeepCom
       auto type = cast<VectorType>(value->getResult(0).getType());
       int64_t size = computeProduct(steps) * type.getNumElements() *
                      llvm::divideCeil(type.getElementTypeBitWidth(), 8);
-      int64_t room = savedBy(*value, first.front()) > kStoreAndLoad ? left : left - bytes * 3 / 4;
+      int64_t room = saved > kStoreAndLoad ? left : left - bytes * 3 / 4;
       if (size > room)
         return false;
       left -= size;
@@ -207,6 +226,15 @@ struct KeepComputedRowsPass : tilewright::impl::KeepComputedRowsPassBase<KeepCom
     return true;
   }
 
+  /// Of a loop as it is; to keep a value of the first one changes the second.
+  const Savings &savings(scf::ForOp loop) {
+    auto [at, isNew] = known.try_emplace(loop);
+    if (isNew)
+      at->second = savingsOf(loop);
+    return at->second;
+  }
+
   llvm::DenseMap<Operation *, Value> kept;
+  std::map<Operation *, Savings> known;
 };
 } // namespace

@@ -57,7 +57,8 @@ inline LoopPairs pairLoops(scf::ForOp first, scf::ForOp second) {
   return {};
 }
 
-/// Two nests of loops over the same steps, and what of the second the first computes, too.
+/// Two nests of loops over the same steps, and what of the second the first computes, too. To be
+/// made anew where an op of them has changed.
 class Twins {
 public:
   Twins(scf::ForOp first, scf::ForOp second, ArrayAttr access)
@@ -65,7 +66,7 @@ public:
 
   /// Whether `a` in the first nest is `b` in the second at the same step.
   bool areEqual(Value a, Value b) {
-    return SameValues().areSame(a, b, [this](Value a, Value b) { return decide(a, b); });
+    return values.areSame(a, b, [this](Value a, Value b) { return decide(a, b); });
   }
 
   /// Whether `x` in the first loop reads what `y` does in the second at the same step, with
@@ -97,6 +98,7 @@ private:
 
   LoopPairs pairs;
   ArrayAttr access;
+  SameValues values;
 };
 
 /// Steps of two loops whose bounds are the same numbers.

@@ -14,7 +14,8 @@
 
 namespace tilewright {
 
-/// Values of two pieces of code that are the same.
+/// Values of two pieces of code that are the same. Answers are kept: to be made anew where an op
+/// of them has changed.
 class SameValues {
 public:
   /// Whether two values are the same. No answer: they are if ops without regions that are the

@@ -24,6 +24,7 @@
 // CHECK: @torch_masked_fill({{.*}}): 1 kernel{{$}}
 // CHECK: @torch_masked_fill_bf16({{.*}}): 1 kernel{{$}}
 // CHECK: @gpt2_causal({{.*}}): 1 kernel{{$}}
+// CHECK: @gpt2_masked_bias({{.*}}): 1 kernel{{$}}
 // CHECK: @alibi_causal({{.*}}): 1 kernel{{$}}
 // CHECK: @llama_half({{.*}}): 1 kernel{{$}}
 // CHECK: @llama_causal({{.*}}): 1 kernel{{$}}
@@ -81,6 +82,9 @@
 // CHECK: found in linalg: contraction, softmax and contraction are one attention
 // CHECK: gpt2_causal_attention_0: 1 op
 // CHECK: found in linalg: contraction, softmax and contraction are one attention
+// CHECK: gpt2_masked_bias_attention_0:
+// CHECK: found in linalg: contraction, softmax and contraction are one attention
+// CHECK: the mask takes the score's place
 // CHECK: alibi_causal_attention_0: 2 ops in one kernel
 // CHECK: found in linalg: contraction, softmax and contraction are one attention
 // CHECK-NEXT: the mask is computed beside the scores, and never written: 2 blocks compute each of its elements, in the time of 4 operations; writing and reading it takes the time of 64
@@ -126,6 +130,8 @@
 // MEMORY: mask({{.*}} : tensor<2x40xf32>)
 // MEMORY: func.func private @gpt2_causal_attention_0
 // MEMORY-NEXT: causal = "top_left"
+// MEMORY: func.func private @gpt2_masked_bias_attention_0
+// MEMORY: mask({{.*}} : tensor<2x24x40xf32>) keep({{.*}} : tensor<24x40xi1>)
 // MEMORY: func.func private @alibi_causal_attention_0
 // MEMORY: causal = "top_left"
 // MEMORY: func.func private @llama_half_attention_0

@@ -1483,6 +1483,59 @@ func.func @gpt2_causal(%q: tensor<2x4x24x16xf32>, %k: tensor<2x4x40x16xf32>, %v:
   return %31 : tensor<2x4x24x16xf32>
 }
 
+// The same with a number that does not hide for sure, and what a mask has for each key added.
+func.func @gpt2_masked_bias(%q: tensor<2x4x24x16xf32>, %k: tensor<2x4x40x16xf32>, %v: tensor<2x4x40x16xf32>, %m: tensor<2x40xf32>) -> tensor<2x4x24x16xf32> {
+  %k0 = arith.constant 0 : i64
+  %k1 = arith.constant 0.0 : f32
+  %k2 = arith.constant 0.25 : f32
+  %k3 = arith.constant -1.0e4 : f32
+  %k4 = arith.constant 0xFF800000 : f32
+  %1 = tensor.empty() : tensor<40xi64>
+  %2 = linalg.generic {indexing_maps = [#j_j], iterator_types = #p} outs(%1 : tensor<40xi64>) {
+    ^bb0(%acc: i64): %w = linalg.index 0 : index %y = arith.index_cast %w : index to i64 linalg.yield %y : i64 } -> tensor<40xi64>
+  %3 = tensor.empty() : tensor<24xi64>
+  %4 = linalg.generic {indexing_maps = [#i_i], iterator_types = #p} outs(%3 : tensor<24xi64>) {
+    ^bb0(%acc: i64): %w = linalg.index 0 : index %y = arith.index_cast %w : index to i64 linalg.yield %y : i64 } -> tensor<24xi64>
+  %5 = tensor.empty() : tensor<24x40xi1>
+  %6 = linalg.generic {indexing_maps = [#ij_j, #ij_i, #ij_ij], iterator_types = #pp} ins(%2, %4 : tensor<40xi64>, tensor<24xi64>) outs(%5 : tensor<24x40xi1>) {
+    ^bb0(%x0: i64, %x1: i64, %acc: i1): %w = arith.subi %x0, %x1 : i64 %y = arith.cmpi sle, %w, %k0 : i64 linalg.yield %y : i1 } -> tensor<24x40xi1>
+  %7 = tensor.collapse_shape %q [[0, 1], [2], [3]] : tensor<2x4x24x16xf32> into tensor<8x24x16xf32>
+  %8 = tensor.empty() : tensor<2x4x16x40xf32>
+  %9 = linalg.transpose ins(%k : tensor<2x4x40x16xf32>) outs(%8 : tensor<2x4x16x40xf32>) permutation = [0, 1, 3, 2]
+  %10 = tensor.collapse_shape %9 [[0, 1], [2], [3]] : tensor<2x4x16x40xf32> into tensor<8x16x40xf32>
+  %11 = tensor.empty() : tensor<8x24x40xf32>
+  %12 = linalg.fill ins(%k1 : f32) outs(%11 : tensor<8x24x40xf32>) -> tensor<8x24x40xf32>
+  %13 = linalg.batch_matmul ins(%7, %10 : tensor<8x24x16xf32>, tensor<8x16x40xf32>) outs(%12 : tensor<8x24x40xf32>) -> tensor<8x24x40xf32>
+  %14 = tensor.expand_shape %13 [[0, 1], [2], [3]] output_shape [2, 4, 24, 40] : tensor<8x24x40xf32> into tensor<2x4x24x40xf32>
+  %15 = tensor.empty() : tensor<2x4x24x40xf32>
+  %16 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bhij], iterator_types = #pppp} ins(%14 : tensor<2x4x24x40xf32>) outs(%15 : tensor<2x4x24x40xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = arith.mulf %x0, %k2 : f32 linalg.yield %y : f32 } -> tensor<2x4x24x40xf32>
+  %17 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_ij, #bhij_bhij], iterator_types = #pppp} ins(%16, %6 : tensor<2x4x24x40xf32>, tensor<24x40xi1>) outs(%15 : tensor<2x4x24x40xf32>) {
+    ^bb0(%x0: f32, %x1: i1, %acc: f32): %y = arith.select %x1, %x0, %k3 : f32 linalg.yield %y : f32 } -> tensor<2x4x24x40xf32>
+  %masked = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bj, #bhij_bhij], iterator_types = #pppp} ins(%17, %m : tensor<2x4x24x40xf32>, tensor<2x40xf32>) outs(%15 : tensor<2x4x24x40xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %y = arith.addf %x0, %x1 : f32 linalg.yield %y : f32 } -> tensor<2x4x24x40xf32>
+  %18 = tensor.empty() : tensor<2x4x24xf32>
+  %19 = linalg.fill ins(%k4 : f32) outs(%18 : tensor<2x4x24xf32>) -> tensor<2x4x24xf32>
+  %20 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bhi], iterator_types = #pppr} ins(%masked : tensor<2x4x24x40xf32>) outs(%19 : tensor<2x4x24xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = arith.maximumf %x0, %acc : f32 linalg.yield %y : f32 } -> tensor<2x4x24xf32>
+  %21 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bhi, #bhij_bhij], iterator_types = #pppp} ins(%masked, %20 : tensor<2x4x24x40xf32>, tensor<2x4x24xf32>) outs(%15 : tensor<2x4x24x40xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %y = arith.subf %x0, %x1 : f32 linalg.yield %y : f32 } -> tensor<2x4x24x40xf32>
+  %22 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bhij], iterator_types = #pppp} ins(%21 : tensor<2x4x24x40xf32>) outs(%15 : tensor<2x4x24x40xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = math.exp %x0 : f32 linalg.yield %y : f32 } -> tensor<2x4x24x40xf32>
+  %23 = linalg.fill ins(%k1 : f32) outs(%18 : tensor<2x4x24xf32>) -> tensor<2x4x24xf32>
+  %24 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bhi], iterator_types = #pppr} ins(%22 : tensor<2x4x24x40xf32>) outs(%23 : tensor<2x4x24xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = arith.addf %x0, %acc : f32 linalg.yield %y : f32 } -> tensor<2x4x24xf32>
+  %25 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bhi, #bhij_bhij], iterator_types = #pppp} ins(%22, %24 : tensor<2x4x24x40xf32>, tensor<2x4x24xf32>) outs(%15 : tensor<2x4x24x40xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %y = arith.divf %x0, %x1 : f32 linalg.yield %y : f32 } -> tensor<2x4x24x40xf32>
+  %26 = tensor.collapse_shape %25 [[0, 1], [2], [3]] : tensor<2x4x24x40xf32> into tensor<8x24x40xf32>
+  %27 = tensor.collapse_shape %v [[0, 1], [2], [3]] : tensor<2x4x40x16xf32> into tensor<8x40x16xf32>
+  %28 = tensor.empty() : tensor<8x24x16xf32>
+  %29 = linalg.fill ins(%k1 : f32) outs(%28 : tensor<8x24x16xf32>) -> tensor<8x24x16xf32>
+  %30 = linalg.batch_matmul ins(%26, %27 : tensor<8x24x40xf32>, tensor<8x40x16xf32>) outs(%29 : tensor<8x24x16xf32>) -> tensor<8x24x16xf32>
+  %31 = tensor.expand_shape %30 [[0, 1], [2], [3]] output_shape [2, 4, 24, 16] : tensor<8x24x16xf32> into tensor<2x4x24x16xf32>
+  return %31 : tensor<2x4x24x16xf32>
+}
+
 // ALiBi: distances times a slope of each head are added, under a triangle and the lowest number.
 func.func @alibi_causal(%q: tensor<2x4x24x16xf32>, %k: tensor<2x4x40x16xf32>, %v: tensor<2x4x40x16xf32>, %m: tensor<4xf32>) -> tensor<2x4x24x16xf32> {
   %k0 = arith.constant 0 : i64

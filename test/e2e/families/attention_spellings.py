@@ -10,7 +10,7 @@ import re
 import numpy as np
 
 from data import BF16, F16, F32, I1, I64, choice, integers, uniform
-from families.attention import numpy_attention
+from families.attention import numpy_attention, visible
 from functions import Function, Value, relative
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2] / "Compiler/Inputs/attention-spellings.mlir"
@@ -67,6 +67,13 @@ def behind(past, left, i, j):
     return (np.arange(j) <= own) & (np.arange(j) >= own - left)
 
 
+def added_to_filled(q, k, v, mask, hidden):
+    """Keys behind a query have a score that is finite, and all have the mask's numbers."""
+    scores = np.where(visible("top_left", None, q.shape[-2], k.shape[-2]), np.einsum("...id,...jd->...ij", q, k) * 0.25, hidden) + mask
+    p = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return np.einsum("...ij,...je->...ie", p / p.sum(axis=-1, keepdims=True), v)
+
+
 def filled(q, k, v, seen, hidden):
     """Hidden keys have a score that is finite."""
     scores = np.where(seen, np.einsum("...id,...jd->...ij", q, k) * 0.25, hidden)
@@ -79,6 +86,7 @@ REFERENCES = {
     "onnx_causal": lambda q, k, v: plain(q, k, v, causal="top_left"),
     "onnx_causal_half": lambda q, k, v: plain(q, k, v, causal="top_left"),
     "gpt2_causal": lambda q, k, v: plain(q, k, v, causal="top_left"),
+    "gpt2_masked_bias": lambda q, k, v, m: added_to_filled(q, k, v, m[:, None, None], -1e4),
     "onnx_boolean": lambda q, k, v, m: plain(q, k, v, m != 0),
     "torch_safe": lambda q, k, v, m: plain(q, k, v, m != 0),
     "guarded_sums": lambda q, k, v, m: plain(q, k, v, m != 0),

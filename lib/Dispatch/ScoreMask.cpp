@@ -95,8 +95,8 @@ SmallVector<ScoreMask::Part> ScoreMask::getParts() const {
   return parts;
 }
 
-/// Whether a number that is chosen in the place of scores counts: where it does not hide keys, and in
-/// a row of which all is hidden, if there are other such numbers, or anything is added beside it
+/// Whether a number that is chosen in the place of scores counts: where it does not hide keys, and
+/// in a row of which all is hidden, if there are other such numbers, or anything is added beside it
 /// that hides keys, too, or tells them apart.
 bool ScoreMask::needsKeep(FloatType scoreType) const {
   std::set<double> finite;

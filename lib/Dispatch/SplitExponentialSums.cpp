@@ -5,11 +5,14 @@
 // logits of a few queries, log-sum-exp): each part of a row has its own of both, of one reading,
 // where cutting the two reductions one by one would write the exponentials and read them again.
 //
-//   %m = max along j of %x[i, j]                    %s = sum along j of exp(%x[i, j] - %m[i])
+//   %m = max along j of %x[i, j]
+//   %s = sum along j of exp(%x[i, j] - %m[i])
 // becomes, in 32 parts,
-//   %p = expand_shape %x                            : 8x32x4096
-//   %n = max along k of %p[i, a, k]                 %t = sum along k of exp(%p[i, a, k] - %n[i, a])
-//   %m = max along a of %n[i, a]                    %s = sum along a of %t[i, a] * exp(%n[i, a] - %m[i])
+//   %p = expand_shape %x                              : 8x32x4096
+//   %n = max along k of %p[i, a, k]
+//   %t = sum along k of exp(%p[i, a, k] - %n[i, a])
+//   %m = max along a of %n[i, a]
+//   %s = sum along a of %t[i, a] * exp(%n[i, a] - %m[i])
 //
 // A part whose largest is -inf has exponentials of -inf, zeros: there, zero is taken off and not
 // -inf. Where all of a row is -inf, the sum is NaN in either form. Exponentials that something

@@ -621,6 +621,27 @@ class FromPtx(unittest.TestCase):
         self.assertEqual(kernel.successors, [{1}, {1, 2}, set()])
 
 
+    def test_short_branches_are_predicates(self):
+        """All warps issue what a short branch skips; a longer one, and one to a barrier, stays."""
+        def read(*body):
+            with tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder) / "k.ptx"
+                lines = "".join(f"  {line};\n" for line in body)
+                path.write_text(f".visible .entry k() {{\n  setp.ge.u32 %p1, %r1, %r2;\n  @%p1 bra over;\n{lines}over:\n  bar.sync 0;\n  ret;\n}}\n")
+                return ptx.read(path, "k")
+
+        some = ("ld.shared.f32 %f1, [%r1]", "add.f32 %f2, %f1, %f3", "st.shared.f32 [%r1], %f2")
+        kernel = read(*some)
+        self.assertEqual([i.opcode for i in kernel.code[0]], ["ISETP", "LDS", "FADD", "STS"])
+        self.assertEqual([i.predicated for i in kernel.code[0]], [False, True, True, True])
+        self.assertIn("%p1", kernel.code[0][1].reads)
+        self.assertEqual(kernel.successors[:2], [{1}, {2}])
+        issue = {5: {"instruction": "ld.shared.f32", "executed": 3}, 9: {"instruction": "bar.sync", "executed": 8}}
+        self.assertEqual([round(x) for x in blocks.execution_counts(kernel, issue, 8)[:3]], [8, 8, 8])
+        for other in (some * 3, (*some, "bar.sync 1")):
+            kernel = read(*other)
+            self.assertEqual(([i.opcode for i in kernel.code[0]], kernel.successors[0]), (["ISETP", "BRA"], {1, 2}))
+
     def test_labels_are_of_their_scope(self):
         """As inline assembly has them: two loops with the same label."""
         wait = "{\n  .reg .pred P;\n  again:\n  mbarrier.try_wait.parity.shared.b64 P, [%r1], %r2;\n  @!P bra again;\n}\n"
@@ -679,10 +700,11 @@ class Schedules(unittest.TestCase):
         self.assertEqual(cycles, 20 + 1 + 23 + 2)
 
     def test_a_block_waits_for_what_the_one_before_loads(self):
-        made = self.scheduled("ld.shared.f32 %f1, [%r1];\n@%p1 bra over;\nadd.f32 %f2, %f1, %f1;\nover:\n")
+        adds = "".join(f"add.f32 %f{i}, %f1, %f1;\n" for i in range(2, 10))  # more than a predicate is made for
+        made = self.scheduled(f"ld.shared.f32 %f1, [%r1];\n@%p1 bra over;\n{adds}over:\n")
         first, second = (sum(cycles for _, cycles in made.phases(index)) for index in (0, 1))
         self.assertEqual(first, 1 + chips.Chip("a6000").cycles_branch)
-        self.assertEqual(second, 23 - first + 1)
+        self.assertEqual(second, 23 - first + 8)
 
     def test_a_loop_waits_for_itself(self):
         """A sum that goes round: four cycles a turn, and the branch waits for its predicate."""

@@ -58,6 +58,12 @@ def _memory(parts):
     return ("LD" if kind == "ld" else "ST") + letter + ".E" * (letter == "G") + suffix
 
 
+#: So many instructions of a branch become a predicate's, where warps are likely to diverge: NVIDIA, CUDA C++ Best Practices Guide,
+#: branch predication. Those of _KEPT do not.
+PREDICATED = 7
+_KEPT = {"BAR", "EXIT", "SYNCS", "WARPGROUP", "DEPBAR", "LDGDEPBAR", "CALL"}
+
+
 def _matrix(parts):
     shape = next(part for part in parts if re.fullmatch(r"m\d+n\d+k\d+", part))
     m, n, k = map(int, re.match(r"m(\d+)n(\d+)k(\d+)", shape).groups())
@@ -236,6 +242,23 @@ def _unroll(block):
     return made
 
 
+def _predicate(kernel):
+    """Branches around a few instructions, which ptxas makes into a predicate of theirs: all warps issue them then."""
+    before = [[i for i, of in enumerate(kernel.successors) if index in of] for index in range(len(kernel.code))]
+    for index, block in enumerate(kernel.code[:-1]):
+        branch, body = block[-1], kernel.code[index + 1]
+        around = kernel.successors[index] - {index + 1}
+        if branch.root != "BRA" or not branch.predicated or len(around) != 1 or around != kernel.successors[index + 1]:
+            continue
+        some = [item for item in body if item.opcode != "NONE"]
+        if len(some) > PREDICATED or before[index + 1] != [index] or any(item.target or item.root in _KEPT for item in body):
+            continue
+        for item in body:
+            item.predicated, item.reads = True, item.reads + branch.reads
+        kernel.code[index], kernel.code[index + 1] = block[:-1] + body, [Instruction("NONE", branch.line, [], [])]
+        kernel.successors[index] = {index + 1}
+
+
 def read(path, entry):
     """A kernel as sass.parse makes them, of instructions with dependences."""
     items, labels = [], {}
@@ -262,6 +285,7 @@ def read(path, entry):
         item.target = next((name for name in names if name in labels), None)
     sass.divide(kernel, items, labels)
     kernel.registers = _alive(kernel)
+    _predicate(kernel)
     own = [index in of for index, of in enumerate(kernel.successors)]
     kernel.code = [_unroll(block) if itself else block for block, itself in zip(kernel.code, own)]
     kernel.code = [[i for i in _merge_words(block) if i.opcode != "NONE"] or block[-1:] for block in kernel.code]

@@ -19,6 +19,9 @@ import subprocess
 import sys
 
 OURS = "tilewright"
+CLOSE = 0.85
+VERDICTS = (f"Verdict: ahead of the best library, close to it ({CLOSE} of it or more), behind it; WRONG where a result is not right, of "
+            "which all are checked.\n")
 
 
 class Worker:
@@ -121,10 +124,18 @@ def compare(seconds, entries):
     return min(turns), entries[OURS]["best"] / max(entries[name]["best"] for name in others)
 
 
+def verdict(row):
+    if not row["contenders"][OURS]["ok"]:
+        return "WRONG"
+    if not row["ratio"]:
+        return "alone"
+    return "ahead" if row["ratio"] >= 1 else "close" if row["ratio"] >= CLOSE else "behind"
+
+
 def table(rows, names, what, peaks=None):
     """Of rows with `type`, `shape`, `threads`; `what` names the shapes, `peaks` are GFLOP/s of one thread by type."""
-    lines = [f"| type | {what} | threads | " + " | ".join(names) + " | ours / best | of best turns | share of peak |",
-             "|---" * (6 + len(names)) + "|"]
+    lines = [f"| type | {what} | threads | " + " | ".join(names) + " | ours / best | of best turns | verdict | share of peak |",
+             "|---" * (7 + len(names)) + "|"]
     for row in rows:
         cells = []
         for name in names:
@@ -134,7 +145,7 @@ def table(rows, names, what, peaks=None):
         top = (peaks or {}).get(row["type"])
         share = f"{row['contenders'][OURS]['gflops'] / top / row['threads']:.2f}" if top else "–"
         ratio = f"{row['ratio']:.2f} | {row['ratio_of_best']:.2f}" if row["ratio"] else "– | –"
-        lines.append("| " + " | ".join([row["type"], row["shape"], str(row["threads"]), *cells, ratio, share]) + " |")
+        lines.append("| " + " | ".join([row["type"], row["shape"], str(row["threads"]), *cells, ratio, verdict(row), share]) + " |")
     return "\n".join(lines) + "\n"
 
 
@@ -152,7 +163,44 @@ def means(rows):
     return text
 
 
-PATHS = ("--output", "--build", "--torch", "--torch-mlir", "--python")  # options that name places of one machine
+def replace(rows, row, *keys):
+    """`row` at the end, in place of one that is the same in `keys`."""
+    rows[:] = [old for old in rows if any(old[key] != row[key] for key in keys)] + [row]
+
+
+def read(output, *keys):
+    """What results.json of an earlier run in `output` has of `keys`, its rows and others; what is not there is empty."""
+    path = output / "results.json" if output else None
+    found = json.loads(path.read_text()) if path and path.exists() else {}
+    return [found.get(key, [] if key == "rows" else {}) for key in keys]
+
+
+def draw(output, rows, what):
+    """ratios.png of a run in `output`: ours over the best library, a bar for each row. Without matplotlib it is left out."""
+    rows = [row for row in rows if row["ratio"]]
+    if not output or not rows:
+        return
+    try:
+        import matplotlib
+        matplotlib.use("Agg")
+        from matplotlib import pyplot
+    except ImportError:
+        print("ratios.png is left out: there is no matplotlib", file=sys.stderr)
+        return
+    colors = {"ahead": "#2a7f3f", "close": "#4878a8", "behind": "#b8442c", "WRONG": "#000000"}
+    figure, axes = pyplot.subplots(figsize=(8, 1.2 + 0.24 * len(rows)), layout="constrained")
+    places = range(len(rows), 0, -1)
+    axes.barh(places, [row["ratio"] for row in rows], color=[colors[verdict(row)] for row in rows])
+    axes.set_yticks(places, [f"{row['type']} {row['shape']}, {row['threads']} thr." for row in rows], fontsize=8)
+    axes.set_ylim(0.4, len(rows) + 0.6)
+    axes.axvline(1, color="black", linewidth=0.8)
+    axes.set_xlabel(f"rate of ours / rate of the best library, by {what}: 1 is as fast, further right is faster")
+    axes.legend(handles=[pyplot.Rectangle((0, 0), 1, 1, color=colors[name], label=name) for name in list(colors)[:3]],
+                loc="lower right", fontsize=8)
+    figure.savefig(output / "ratios.png", dpi=110, metadata={"Software": None})
+
+
+PATHS = ("--output", "--build", "--iree", "--mkl", "--torch", "--torch-mlir", "--python")  # options that name places of one machine
 
 
 def options_of(words):
@@ -169,11 +217,13 @@ def options_of(words):
 
 
 def write(output, title, command, text, found):
-    """README.md and results.json of a run in `output`, if that is given."""
+    """README.md and results.json of a run in `output`, if that is given. What is there is replaced at once, never in part."""
     command = f"{command} {options_of(sys.argv[1:])}".strip()
-    print("\n" + text)
     if not output:
         return
     output.mkdir(parents=True, exist_ok=True)
-    (output / "results.json").write_text(json.dumps(found, indent=1) + "\n")
-    (output / "README.md").write_text(f"# {title}\n\nWritten by `{command}`.\n\n{text}")
+    for name, content in (("results.json", json.dumps(found, indent=1) + "\n"),
+                          ("README.md", f"# {title}\n\nWritten by `{command}`.\n\n{text}")):
+        part = output / f"{name}.part"
+        part.write_text(content)
+        part.replace(output / name)

@@ -123,6 +123,7 @@ LogicalResult Compilation::compileOracle(Job &job, const HostOptions &host,
   input.addNestedPass<func::FuncOp>(createGeneralizeIntegersPass());
   input.addNestedPass<func::FuncOp>(createDropAssertsPass());
   input.addNestedPass<func::FuncOp>(createSequenceParallelLoopsPass());
+  input.addNestedPass<func::FuncOp>(createDefineFoldsPass());
   input.addNestedPass<func::FuncOp>(createDefineShiftsPass());
   input.addNestedPass<func::FuncOp>(createConvertTosaPass());
   input.addNestedPass<func::FuncOp>(createCropPadsPass());

@@ -12,6 +12,7 @@
 // rows of memory is the transposed one: C^T = B^T A^T.
 
 #include "tilewright/Analysis/Contractions.h"
+#include "tilewright/Dialect/Windows.h"
 #include "tilewright/Dialect/Irregular.h"
 #include "tilewright/Dialect/UserNames.h"
 #include "tilewright/Dispatch/Dispatch.h"
@@ -67,6 +68,9 @@ static OrRefusal<Call> matchCall(linalg::GenericOp op) {
   for (Value operand : call.operands)
     if (operand.getDefiningOp<Im2colOp>())
       return refuse(Refused::Layout, "an operand is windows of an image, which lie on each other");
+    else if (isWindow(operand))
+      return refuse(Refused::Layout, "an operand is a window of a larger tensor, and the library "
+                                     "takes dense memory");
   for (int64_t extent : op.getStaticLoopRanges())
     if (!ShapedType::isDynamic(extent) && extent > kLargest)
       return refuse(Refused::Extents, "a size is beyond what an int counts");

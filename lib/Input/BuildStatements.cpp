@@ -264,7 +264,10 @@ void NestRaiser::addWindow(Statement &statement, SmallVectorImpl<Value> &inputs,
 
 std::optional<NestRefusal> NestRaiser::build(Statement &statement) {
   conditions.clear();
-  if (!isRectangle(statement))
+  bool loadsAlways = llvm::any_of(statement.slice, [](Operation *op) {
+    return op->hasAttr(kAlwaysLoaded);
+  });
+  if (loadsAlways || !isRectangle(statement))
     if (std::optional<NestRefusal> refusal = isolate(statement))
       return refusal;
   Operation *store = statement.store;

@@ -44,10 +44,15 @@ static bool isTosa(Operation *op) {
   return isa_and_nonnull<tosa::TosaDialect>(op->getDialect());
 }
 
+/// Types without signs, and shapes as far as they are known.
+static void buildTypes(OpPassManager &func) {
+  func.addPass(tosa::createTosaConvertIntegerTypeToSignless());
+  func.addPass(tosa::createTosaInferShapesPass());
+}
+
 /// What upstream's pipeline does before it converts. Decompositions are made
 /// for linalg, and broadcasts need operands of one rank.
 static void buildPreparation(OpPassManager &func) {
-  func.addPass(tosa::createTosaConvertIntegerTypeToSignless());
   func.addPass(tosa::createTosaOptionalDecompositionsPass());
   func.addPass(createCanonicalizePass("input"));
   func.addPass(tosa::createTosaInferShapesPass());
@@ -69,13 +74,15 @@ static LogicalResult convert(func::FuncOp func, Populate populate,
   RewritePatternSet patterns(context);
   populate(types, patterns);
   ConversionTarget target(*context);
+  ConversionConfig config;
+  config.foldingMode = DialectConversionFoldingMode::Never;
   (target.addLegalOp<Intermediate>(), ...);
   // Neither legal nor illegal: converted where there is a pattern.
   target.markUnknownOpDynamicallyLegal([&](Operation *op) {
     return isConverted(op) && !isTileOfUnknownCount(op) ? std::nullopt
                                                         : std::optional<bool>(true);
   });
-  return applyPartialConversion(func, target, std::move(patterns));
+  return applyPartialConversion(func, target, std::move(patterns), config);
 }
 
 /// Named ops, before the general patterns, which would take some of them.
@@ -87,6 +94,26 @@ static void populateGeneral(TypeConverter &types, RewritePatternSet &patterns) {
   tosa::populateTosaToLinalgConversionPatterns(types, &patterns);
   populateTosaResize(patterns);
   populateTosaTile(patterns);
+}
+
+/// Ops of which upstream folds other results than TOSA's: zeros where a NaN is multiplied by them, the
+/// number itself where it is negated twice, has 0.0 added or is the logarithm of its power, products of
+/// constants in the operands' bits, clamps to infinities that ignore NaN as nothing, i1 with a sign.
+/// They are converted before anything folds, but for those whose operands' ranks have yet to be made one.
+static bool isFoldedAmiss(Operation *op) {
+  auto rankOf = [](Value value) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    return type ? type.getRank() : -1;
+  };
+  if (isa<tosa::AddOp, tosa::SubOp, tosa::MulOp>(op))
+    return rankOf(op->getOperand(0)) == rankOf(op->getOperand(1));
+  return isa<tosa::NegateOp, tosa::CastOp, tosa::ClampOp, tosa::ExpOp, tosa::LogOp,
+             tosa::ReciprocalOp>(op);
+}
+
+static LogicalResult convertFoldedAmiss(func::FuncOp func) {
+  return convert<tosa::ApplyScaleOp, tosa::ConstOp, tosa::ConstShapeOp>(func, populateGeneral,
+                                                                        isFoldedAmiss);
 }
 
 /// Extrema alone, so that the constants that they begin with are known.
@@ -180,9 +207,11 @@ struct ConvertTosaPass
              .wasInterrupted())
       return;
     prepareTosa(func);
-    OpPassManager preparation(func::FuncOp::getOperationName());
+    OpPassManager types(func::FuncOp::getOperationName()), preparation(func::FuncOp::getOperationName());
+    buildTypes(types);
     buildPreparation(preparation);
-    if (failed(runPipeline(preparation, func)) || failed(convertAll(func)))
+    if (failed(runPipeline(types, func)) || failed(convertFoldedAmiss(func)) ||
+        failed(runPipeline(preparation, func)) || failed(convertAll(func)))
       return signalPassFailure();
     eraseUnusedShapes(func);
     if (failed(checkConverted(func)))

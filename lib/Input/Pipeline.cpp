@@ -27,6 +27,7 @@ void tilewright::populateInputPipeline(OpPassManager &pm,
   func.addPass(createDropAssertsPass());
   func.addPass(createSequenceParallelLoopsPass());
   func.addPass(createRaiseLoopsPass());
+  func.addPass(createDefineFoldsPass());
   func.addPass(createDefineShiftsPass());
   func.addPass(createConvertTosaPass());
   func.addPass(createCropPadsPass());

@@ -58,6 +58,20 @@ module attributes {tilewright.target = #target, tilewright.external_blas = "libb
     return %r : tensor<8xf32>
   }
 
+  // CHECK-LABEL: func.func @KeepWindow(
+  // CHECK-SAME: does not go to 'libblas.so.3': an operand is a window of a larger tensor, and the library takes dense memory"]
+  func.func @KeepWindow(%x: tensor<8x40xf32>, %b: tensor<32x16xf32>, %c: tensor<8x16xf32>) -> tensor<8x16xf32> {
+    %a = tensor.extract_slice %x[0, 4] [8, 32] [1, 1] : tensor<8x40xf32> to tensor<8x32xf32>
+    %r = linalg.generic {indexing_maps = [#mk, #kn, #mn], iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%a, %b : tensor<8x32xf32>, tensor<32x16xf32>) outs(%c : tensor<8x16xf32>) {
+    ^bb0(%p: f32, %y: f32, %s: f32):
+      %q = arith.mulf %p, %y : f32
+      %t = arith.addf %s, %q : f32
+      linalg.yield %t : f32
+    } -> tensor<8x16xf32>
+    return %r : tensor<8x16xf32>
+  }
+
   // CHECK-LABEL: func.func @KeepWidened(
   // CHECK-SAME: does not go to 'libblas.so.3': it widens an operand"]
   func.func @KeepWidened(%a: tensor<8x32xf16>, %b: tensor<32x16xf32>, %c: tensor<8x16xf32>) -> tensor<8x16xf32> {

@@ -158,3 +158,40 @@ func.func @RescaleInAnyWay(%x: tensor<13x21xi32>) -> tensor<13x21xi8> {
   %r = tosa.rescale %x, %m, %s, %i, %o {scale32 = false, rounding_mode = INEXACT_ROUND, per_channel = false, input_unsigned = false, output_unsigned = false} : (tensor<13x21xi32>, tensor<1xi16>, tensor<1xi8>, tensor<1xi32>, tensor<1xi8>) -> tensor<13x21xi8>
   return %r : tensor<13x21xi8>
 }
+
+// Nothing folds that would give another result: NaN times 0 is NaN, the least number is negated twice
+// to the one above it, constants have products of 32 bits, NaN is clamped to the least bound.
+// CHECK-LABEL: func.func @NotFolded(
+// CHECK: arith.mulf
+func.func @NotFolded(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %zero = "tosa.const"() <{values = dense<0.0> : tensor<4xf32>}> : () -> tensor<4xf32>
+  %s = "tosa.const"() <{values = dense<0> : tensor<1xi8>}> : () -> tensor<1xi8>
+  %r = tosa.mul %x, %zero, %s : (tensor<4xf32>, tensor<4xf32>, tensor<1xi8>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @NegatedTwice(
+// CHECK-COUNT-2: linalg.generic
+func.func @NegatedTwice(%x: tensor<4xi8>) -> tensor<4xi8> {
+  %z = "tosa.const"() <{values = dense<0> : tensor<1xi8>}> : () -> tensor<1xi8>
+  %y = tosa.negate %x, %z, %z : (tensor<4xi8>, tensor<1xi8>, tensor<1xi8>) -> tensor<4xi8>
+  %r = tosa.negate %y, %z, %z : (tensor<4xi8>, tensor<1xi8>, tensor<1xi8>) -> tensor<4xi8>
+  return %r : tensor<4xi8>
+}
+
+// CHECK-LABEL: func.func @WideProduct(
+// CHECK: arith.muli %{{.*}} : i32
+func.func @WideProduct() -> tensor<4xi32> {
+  %s = "tosa.const"() <{values = dense<0> : tensor<1xi8>}> : () -> tensor<1xi8>
+  %x = "tosa.const"() <{values = dense<100> : tensor<4xi8>}> : () -> tensor<4xi8>
+  %r = tosa.mul %x, %x, %s : (tensor<4xi8>, tensor<4xi8>, tensor<1xi8>) -> tensor<4xi32>
+  return %r : tensor<4xi32>
+}
+
+// CHECK-LABEL: func.func @ClampIgnores(
+// CHECK: %[[NAN:.*]] = arith.cmpf uno
+// CHECK: arith.select %[[NAN]]
+func.func @ClampIgnores(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %r = tosa.clamp %x {min_val = 0xFF800000 : f32, max_val = 0x7F800000 : f32, nan_mode = IGNORE} : (tensor<4xf32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}

@@ -86,6 +86,23 @@ func.func @Beyond(%a: memref<64xf32>, %b: memref<64x3xf32>) {
 
 // -----
 
+// Neither is one of a branch that gives a value, in loops that are a rectangle: a[64] is not there.
+func.func @BeyondInBranch(%a: memref<64xf32>, %b: memref<64xf32>, %z: f32) {
+  affine.for %i = 0 to 64 {
+    %v = affine.if affine_set<(d0) : (62 - d0 >= 0)>(%i) -> f32 {
+      // expected-error @below {{'affine.load' op may be beyond its memref where the condition around it does not hold}}
+      %x = affine.load %a[%i + 1] : memref<64xf32>
+      affine.yield %x : f32
+    } else {
+      affine.yield %z : f32
+    }
+    affine.store %v, %b[%i] : memref<64xf32>
+  }
+  return
+}
+
+// -----
+
 // Stores in a branch that gives a value.
 func.func @Values(%a: memref<64xf32>, %b: memref<64xf32>, %z: f32) {
   affine.for %i = 0 to 64 {

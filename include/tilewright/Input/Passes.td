@@ -52,6 +52,16 @@ def AliasArgumentsPass : Pass<"tilewright-alias-arguments", "::mlir::ModuleOp"> 
                            "::mlir::tensor::TensorDialect"];
 }
 
+def DefineFoldsPass : Pass<"tilewright-define-folds", "::mlir::func::FuncOp"> {
+  let summary = "What upstream's folders get wrong, in other ops";
+  let description = [{
+    `arith.ceildivsi`, whose quotients of the least number by a positive one are folded with the wrong
+    sign, as `arith.divsi` and a choice; of `index` it stays. `scf.for` between constants
+    whose distance overflows, which would be taken for none, counts its iterations.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 def DefineShiftsPass : Pass<"tilewright-define-shifts", "::mlir::func::FuncOp"> {
   let summary = "Shifts by the width of a number or more move all bits out";
   let description = [{

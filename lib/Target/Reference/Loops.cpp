@@ -53,6 +53,7 @@ void tilewright::protectArguments(ModuleOp module) {
 }
 
 void tilewright::buildBufferization(OpPassManager &pm) {
+  pm.addPass(createCopyEqualResultsPass());
   pm.addPass(createCopyPartialInitsPass());
   pm.addNestedPass<func::FuncOp>(createKeepOverwrittenPass());
   pm.addPass(bufferization::createEmptyTensorToAllocTensorPass());

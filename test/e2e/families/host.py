@@ -124,6 +124,24 @@ def loop_to_greatest(element):
     return f
 
 
+def far_loop(element):
+    """scf.for between constants whose distance has no number of the type: how often it runs, and the sum of its numbers."""
+    f = Function("host_for", element.name, "far", {})
+    t, bits = element.name, element.bits
+    low, high, step = -(3 * 2 ** (bits - 3)), 3 * 2 ** (bits - 3), 2 ** (bits - 3)
+    addend = f.scalar_arg(element)
+    first, last, by, one = (f.constant(element, value) for value in (low, high, step, 1))
+    name = f.fresh()
+    f.emit(f"{name}:2 = scf.for %i = {first.name} to {last.name} step {by.name} iter_args(%c = {addend.name}, %d = {addend.name}) -> "
+           f"({t}, {t}) : {t} {{\n      %n = arith.addi %c, {one.name} : {t}\n      %m = arith.addi %d, %i : {t}\n"
+           f"      scf.yield %n, %m : {t}, {t}\n    }}")
+    f.ret(Value(f"{name}#0", element, None), Value(f"{name}#1", element, None))
+    numbers = range(low, high, step)
+    f.case("scalar", {}, [{"fill": "values", "values": [3]}], EXACT,
+           lambda x: [np.array(int(x) + len(numbers)), np.array(int(x) + sum(numbers))])
+    return f
+
+
 def call():
     """A function of the module called twice."""
     f = Function("host_call", "f32", "helper_twice", {"a": 75})
@@ -660,6 +678,7 @@ def functions():
     yield call()
     for element in (I8, I32, I64):
         yield loop_to_greatest(element)
+        yield far_loop(element)
     yield constants()
     for dynamic in (False, True):
         for biased in (False, True):

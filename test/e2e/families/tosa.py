@@ -172,6 +172,22 @@ def broadcast(element, name, numpy):
     return f
 
 
+def unfolded():
+    """What upstream folds to other results: the least number is negated to the greatest one, and a product of i8 is of i32."""
+    f = function(I8, "unfolded", {"m": 300})
+    x, none, hundred = f.arg(I8, "m"), const(f, I8, 0), const(f, I8, 100)
+    once = apply(f, "tosa.negate", [x, none, none], I8, "m")
+    f.ret(apply(f, "tosa.negate", [once, none, none], I8, "m"),
+          op(f, "tosa.mul", [hundred, hundred, none], "tensor<1xi32>", I32, None))
+
+    def reference(x):
+        negate = lambda x: np.minimum(-x.astype(np.int32), 127)
+        return [negate(negate(x)).astype(np.int8), np.array([10000], np.int32)]
+
+    f.case("300", {}, integers(-128, 127), EXACT, reference)
+    return f
+
+
 def rescale(per_channel):
     f = function(I32, "rescale.channels" if per_channel else "rescale", {"m": 13, "N": 3})
     x = f.arg(I32, "mN")
@@ -276,6 +292,7 @@ def functions():
     yield elementwise(I32, "abs", np.abs)
     yield broadcast(F32, "add", np.add)
     yield broadcast(I32, "maximum", np.maximum)
+    yield unfolded()
     yield rescale(False)
     yield rescale(True)
     yield softmax()

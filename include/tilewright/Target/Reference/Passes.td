@@ -54,6 +54,16 @@ def CopyReturnedViewsPass : Pass<"tilewright-copy-returned-views", "::mlir::func
   let dependentDialects = ["mlir::memref::MemRefDialect"];
 }
 
+def CopyEqualResultsPass : Pass<"tilewright-copy-equal-results"> {
+  let summary = "copies of tensors that an op has as two of its results";
+  let description = [{
+    Upstream's bufferization writes one of two results in place though they are one
+    buffer. Of the operands of a terminator that are one tensor, or parts of one, all but the first are
+    copied.
+  }];
+  let dependentDialects = ["mlir::bufferization::BufferizationDialect"];
+}
+
 def CopyPartialInitsPass : Pass<"tilewright-copy-partial-inits"> {
   let summary = "copies inits of which a linalg op writes a part only";
   let description = [{

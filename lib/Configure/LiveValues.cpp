@@ -18,13 +18,12 @@
 // suites' kernels with many of their configs (perf/static/plans).
 
 #include "LiveValues.h"
+#include "BodyCalls.h"
 #include "Bound.h"
 #include "CostModel.h"
 #include "Footprint.h"
 #include "ThreadTiles.h"
 #include "tilewright/Analysis/Contractions.h"
-#include "tilewright/Dialect/Float8.h"
-#include "tilewright/Dialect/Quotients.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -205,43 +204,11 @@ int64_t LiveValues::wordsOfFill(OpOperand &init) const {
                 : std::min(kAddress * beyond, kAddress);
 }
 
-/// Exact divisions and roots of f32: what is not ordinary is computed by code that is called.
-/// Reciprocal roots of up to 32 bits are one instruction.
-static bool isCall(Operation *op) {
-  if (auto division = dyn_cast<arith::DivFOp>(op))
-    return !matchPattern(division.getRhs(), m_Constant()) && !mayDivideRoughly(division);
-  return isa<math::SqrtOp, arith::RemFOp>(op) ||
-         (isa<math::RsqrtOp>(op) && op->getResult(0).getType().isF64());
-}
-
-static bool hasCall(linalg::LinalgOp op) {
-  return llvm::any_of(op.getBlock()->without_terminator(),
-                      [](Operation &inner) { return isCall(&inner); });
-}
-
 bool LiveValues::hasCallOfElements(linalg::LinalgOp op) const {
   auto ofRows = bodyOfRows(op, [&](OpOperand &input) { return isOfRow(info, op, input); });
   return !op.getNumReductionLoops() &&
          llvm::any_of(op.getBlock()->without_terminator(), [&](Operation &inner) {
            return isCall(&inner) && !ofRows.contains(&inner);
-         });
-}
-
-/// Functions that are computed by polynomials.
-static bool hasFunction(linalg::LinalgOp op) {
-  return llvm::any_of(op.getBlock()->without_terminator(), [](Operation &inner) {
-    return isa<math::MathDialect>(inner.getDialect()) && !isCall(&inner) &&
-           !isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::FloorOp, math::RoundOp,
-                math::RoundEvenOp, math::TruncOp, math::CopySignOp, math::FmaOp, math::RsqrtOp>(
-               inner);
-  });
-}
-
-/// Whether bits are put together to 8-bit floats, which takes many instructions.
-static bool convertsToFloat8(linalg::LinalgOp op, TargetAttr target) {
-  return target.getFact("sm", 0) < 89 &&
-         llvm::any_of(op.getBlock()->without_terminator(), [](Operation &inner) {
-           return inner.getNumResults() == 1 && isFloat8(inner.getResult(0).getType());
          });
 }
 

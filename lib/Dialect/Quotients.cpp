@@ -14,7 +14,7 @@ using namespace tilewright;
 bool tilewright::becomesNarrow(Value value, unsigned steps) {
   return !value.use_empty() && llvm::all_of(value.getUsers(), [&](Operation *user) {
     if (auto truncated = dyn_cast<arith::TruncFOp>(user))
-      return truncated.getType().isF16() || truncated.getType().isBF16();
+      return getElementTypeOrSelf(truncated.getType()).getIntOrFloatBitWidth() == 16;
     return steps > 0 && isa<arith::MulFOp>(user) && becomesNarrow(user->getResult(0), steps - 1);
   });
 }

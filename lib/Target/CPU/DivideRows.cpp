@@ -17,6 +17,7 @@
 // three units in the last place of f32 at most, which changes what is rounded to 16 bits only next
 // to the middle of two numbers. NVIDIA's GPUs do likewise (lib/Target/NVVM/ShareReciprocals.cpp).
 
+#include "tilewright/Dialect/Quotients.h"
 #include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Target/CPU/Passes.h"
 
@@ -33,16 +34,9 @@ namespace tilewright {
 using namespace mlir;
 using namespace tilewright;
 
+/// Products behind a quotient, at most, up to what is rounded to 16 bits.
+static constexpr unsigned kProducts = 3;
 static constexpr uint32_t kExponent = 0x7f800000u, kUnit = 0x00800000u;
-
-/// Whether nothing but 16-bit floats is made of `value`, by rounding it, or products with it.
-static bool becomesNarrow(Value value, unsigned steps = 3) {
-  return !value.use_empty() && llvm::all_of(value.getUsers(), [&](Operation *user) {
-    if (isa<arith::TruncFOp>(user))
-      return getElementTypeOrSelf(user->getResult(0)).getIntOrFloatBitWidth() == 16;
-    return steps > 0 && isa<arith::MulFOp>(user) && becomesNarrow(user->getResult(0), steps - 1);
-  });
-}
 
 /// What `value` repeats, and the ops that repeat it, the last one first.
 static Value repeated(Value value, SmallVectorImpl<Operation *> &ops) {
@@ -111,7 +105,7 @@ struct DivideRowsPass : tilewright::impl::DivideRowsPassBase<DivideRowsPass> {
       return;
     getOperation()->walk([](arith::DivFOp op) {
       auto type = dyn_cast<VectorType>(op.getType());
-      if (!type || !type.getElementType().isF32() || !becomesNarrow(op) ||
+      if (!type || !type.getElementType().isF32() || !becomesNarrow(op, kProducts) ||
           matchPattern(op.getRhs(), m_Constant()))
         return;
       SmallVector<Operation *> ops;

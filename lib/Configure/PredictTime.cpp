@@ -17,6 +17,8 @@
 #include "tilewright/Configure/Configure.h"
 #include "tilewright/Configure/KernelInfo.h"
 
+#include "CostModel.h"
+
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Transforms/RegionUtils.h"
 
@@ -156,10 +158,20 @@ static std::optional<Candidate> predict(ArrayRef<linalg::LinalgOp> ops, TargetAt
   return candidates.front();
 }
 
+std::optional<PredictedKernel> tilewright::predictKernel(ArrayRef<linalg::LinalgOp> ops,
+                                                         TargetAttr target) {
+  std::optional<Candidate> first = predict(ops, target);
+  if (!first)
+    return std::nullopt;
+  return PredictedKernel{first->cost * 1e-3, first->config};
+}
+
+double tilewright::launchTime() { return kLaunch; }
+
 std::optional<double> tilewright::predictTime(ArrayRef<linalg::LinalgOp> ops,
                                               TargetAttr target) {
-  std::optional<Candidate> first = predict(ops, target);
-  return first ? std::optional(first->cost * 1e-3) : std::nullopt;
+  std::optional<PredictedKernel> kernel = predictKernel(ops, target);
+  return kernel ? std::optional(kernel->time) : std::nullopt;
 }
 
 LoweringConfigAttr tilewright::predictConfig(ArrayRef<linalg::LinalgOp> ops,

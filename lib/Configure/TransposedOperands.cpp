@@ -21,6 +21,7 @@
 
 #include "Bound.h"
 #include "CostModel.h"
+#include "core/tensor_map_limits.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -41,15 +42,29 @@ bool tilewright::isAddedCopy(linalg::LinalgOp op) {
          llvm::any_of(*op.getBlock(), [](Operation &inner) { return isa<IdentityOp>(inner); });
 }
 
-SmallVector<int64_t> tilewright::orderAlongSum(OpOperand &operand) {
+/// The dim of K, or of M or N, which the other operand does not have.
+static unsigned dimOf(OpOperand &operand, bool ofSum) {
   auto op = cast<linalg::LinalgOp>(operand.getOwner());
   AffineMap map = op.getMatchingIndexingMap(&operand);
+  AffineMap other =
+      op.getMatchingIndexingMap(op.getDpsInputOperand(1 - operand.getOperandNumber()));
   SmallVector<utils::IteratorType> types = op.getIteratorTypesArray();
+  for (unsigned dim = 0; dim < map.getNumResults(); ++dim)
+    if (ofSum ? types[map.getDimPosition(dim)] == utils::IteratorType::reduction
+              : !other.isFunctionOfDim(map.getDimPosition(dim)))
+      return dim;
+  llvm_unreachable("operands of products have both");
+}
+
+SmallVector<int64_t> tilewright::transposedOrder(OpOperand &operand) {
+  auto op = cast<linalg::LinalgOp>(operand.getOwner());
+  unsigned rank = op.getMatchingIndexingMap(&operand).getNumResults();
+  unsigned last = dimOf(operand, /*ofSum=*/!runsAlongSum(operand));
   SmallVector<int64_t> order;
-  for (bool isSum : {false, true})
-    for (unsigned dim = 0; dim < map.getNumResults(); ++dim)
-      if ((types[map.getDimPosition(dim)] == utils::IteratorType::reduction) == isSum)
-        order.push_back(dim);
+  for (unsigned dim = 0; dim < rank; ++dim)
+    if (dim != last)
+      order.push_back(dim);
+  order.push_back(last);
   return order;
 }
 
@@ -57,14 +72,21 @@ linalg::GenericOp tilewright::createTransposedCopy(OpBuilder &b, Location loc, V
                                                    ArrayRef<int64_t> order) {
   // What computes the elements is merged with the copy, and loses its attributes.
   bool isComputed = isa_and_nonnull<linalg::LinalgOp>(source.getDefiningOp());
-  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, source), moved;
+  // Nor is it asked for its sizes, as one more reader.
+  Value sized = source;
+  while (auto producer = sized.getDefiningOp<linalg::LinalgOp>())
+    sized = producer.getTiedOpOperand(cast<OpResult>(sized))->get();
+  auto empty = sized.getDefiningOp<tensor::EmptyOp>();
+  SmallVector<OpFoldResult> sizes =
+      empty ? empty.getMixedSizes() : tensor::getMixedSizes(b, loc, sized);
+  SmallVector<OpFoldResult> moved;
   for (int64_t dim : order)
     moved.push_back(sizes[dim]);
-  Value empty = tensor::EmptyOp::create(b, loc, moved, getElementTypeOrSelf(source));
+  Value memory = tensor::EmptyOp::create(b, loc, moved, getElementTypeOrSelf(source));
   AffineMap result = b.getMultiDimIdentityMap(order.size());
   AffineMap read = inversePermutation(AffineMap::getPermutationMap(order, b.getContext()));
   SmallVector<utils::IteratorType> loops(order.size(), utils::IteratorType::parallel);
-  return linalg::GenericOp::create(b, loc, empty.getType(), source, empty,
+  return linalg::GenericOp::create(b, loc, memory.getType(), source, memory,
                                    ArrayRef<AffineMap>{read, result}, loops,
                                    [&](OpBuilder &inner, Location at, ValueRange arguments) {
                                      Value element = arguments[0];
@@ -78,8 +100,9 @@ namespace {
 /// A product whose operands are predicted in several orders.
 class OperandOrders {
 public:
-  OperandOrders(linalg::GenericOp op, Contraction product, TargetAttr target)
-      : op(op), product(std::move(product)), target(target) {}
+  OperandOrders(linalg::GenericOp op, Contraction product, TargetAttr target,
+                PredictProduct predictProduct)
+      : op(op), product(std::move(product)), target(target), predictProduct(predictProduct) {}
 
   OrRefusal<TransposedOperands> choose();
 
@@ -89,6 +112,8 @@ private:
     OpOperand *operand = op.getDpsInputOperand(number);
     return bytesPerElement(operand->get().getType()) != 2 && !runsAlongSum(*operand);
   }
+  bool isUnaligned(unsigned number);
+  bool isUnread(unsigned number) { return isAcross(number) || isUnaligned(number); }
   bool isComputed(unsigned number);
   bool hasInstruction();
   Refusal whyNotCopied(unsigned number);
@@ -96,16 +121,32 @@ private:
   OrRefusal<TransposedOperands> choosePinned(LoweringConfigAttr config);
   /// The extents, dynamic ones taken for `nominal`.
   SmallVector<int64_t> extentsOf(int64_t nominal);
-  /// Microseconds of the kernels that transpose `numbers`, and of the product behind them.
-  std::optional<double> predict(ArrayRef<unsigned> numbers, int64_t nominal);
+  /// Microseconds of the kernels that transpose `numbers`, and of the product behind them, with
+  /// the product's config.
+  std::optional<PredictedKernel> predict(ArrayRef<unsigned> numbers, int64_t nominal);
   double predictCopy(OpBuilder &b, OpOperand &operand, ArrayRef<int64_t> extents);
   void addGuard(TransposedOperands &result, int64_t fewest);
 
   linalg::GenericOp op;
   Contraction product;
   TargetAttr target;
+  PredictProduct predictProduct;
 };
 } // namespace
+
+/// Whether no copy engine reads rows of the operand, of 16 bits, and one reads its columns as rows.
+bool OperandOrders::isUnaligned(unsigned number) {
+  OpOperand *operand = op.getDpsInputOperand(number);
+  auto type = cast<RankedTensorType>(operand->get().getType());
+  // A window's rows are as far apart as those of the whole.
+  if (bytesPerElement(type) != 2 || !type.hasStaticShape() ||
+      operand->get().getDefiningOp<tensor::ExtractSliceOp>())
+    return false;
+  auto isWhole = [&](unsigned dim) {
+    return tensor_map::isAligned(uint64_t(2 * type.getDimSize(dim)));
+  };
+  return !isWhole(type.getRank() - 1) && isWhole(transposedOrder(*operand).back());
+}
 
 bool OperandOrders::hasInstruction() {
   auto names = target.getFacts().getAs<ArrayAttr>("warpgroup_mma");
@@ -159,7 +200,7 @@ OrRefusal<TransposedOperands> OperandOrders::choosePinned(LoweringConfigAttr con
   TransposedOperands result;
   if (config.isForWarpgroups())
     for (unsigned number : {0u, 1u})
-      if (isAcross(number) && llvm::is_contained(config.getPromote(), int64_t(number)))
+      if (isUnread(number) && llvm::is_contained(config.getPromote(), int64_t(number)))
         result.numbers.push_back(number);
   for (unsigned number : result.numbers)
     if (Refusal why = whyNotCopied(number))
@@ -192,7 +233,7 @@ double OperandOrders::predictCopy(OpBuilder &b, OpOperand &operand,
                                   ArrayRef<int64_t> extents) {
   Value source = createTensor(b, op.getLoc(), extents, op.getMatchingIndexingMap(&operand),
                               getElementTypeOrSelf(operand.get()));
-  auto copy = createTransposedCopy(b, op.getLoc(), source, orderAlongSum(operand));
+  auto copy = createTransposedCopy(b, op.getLoc(), source, transposedOrder(operand));
   std::optional<double> time = predictTime(cast<linalg::LinalgOp>(copy.getOperation()), target);
   Operation *empty = copy.getOutputs()[0].getDefiningOp();
   for (Operation *dead : {copy.getOperation(), empty, source.getDefiningOp()})
@@ -201,7 +242,8 @@ double OperandOrders::predictCopy(OpBuilder &b, OpOperand &operand,
               : std::numeric_limits<double>::infinity();
 }
 
-std::optional<double> OperandOrders::predict(ArrayRef<unsigned> numbers, int64_t nominal) {
+std::optional<PredictedKernel> OperandOrders::predict(ArrayRef<unsigned> numbers,
+                                                      int64_t nominal) {
   OpBuilder b(op);
   Location loc = op.getLoc();
   SmallVector<int64_t> extents = extentsOf(nominal);
@@ -214,7 +256,7 @@ std::optional<double> OperandOrders::predict(ArrayRef<unsigned> numbers, int64_t
     unsigned number = operand->getOperandNumber();
     if (llvm::is_contained(numbers, number)) {
       SmallVector<AffineExpr> moved;
-      for (int64_t dim : orderAlongSum(*operand))
+      for (int64_t dim : transposedOrder(*operand))
         moved.push_back(maps[number].getResult(dim));
       maps[number] = AffineMap::get(maps[number].getNumDims(), 0, moved, b.getContext());
       time += isKnownAtLoad(operand->get()) ? 0 : predictCopy(b, *operand, extents);
@@ -239,10 +281,16 @@ std::optional<double> OperandOrders::predict(ArrayRef<unsigned> numbers, int64_t
   op.getRegion().cloneInto(&sketch.getRegion(), none);
   created.append({empty.getDefiningOp(), zero.getDefiningOp(), fill, sketch});
   ops.push_back(cast<linalg::LinalgOp>(sketch.getOperation()));
-  std::optional<double> ofProduct = predictTime(ops, target);
+  // Only the host can cut sums that end anywhere.
+  bool isDynamic = ShapedType::isDynamicShape(
+      cast<linalg::LinalgOp>(op.getOperation()).getStaticLoopRanges());
+  std::optional<PredictedKernel> found =
+      isDynamic ? predictKernel(ops, target) : predictProduct(ops);
   for (Operation *dead : llvm::reverse(created))
     dead->erase();
-  return ofProduct ? std::optional(time + *ofProduct) : std::nullopt;
+  if (found)
+    found->time += time;
+  return found;
 }
 
 /// What dynamic extents must be: so many along each loop, and whole 16 bytes along rows.
@@ -257,9 +305,10 @@ void OperandOrders::addGuard(TransposedOperands &result, int64_t fewest) {
       result.atLeast[loop] = fewest;
   for (OpOperand *operand : op.getDpsInputOperands()) {
     AffineMap map = op.getMatchingIndexingMap(operand);
-    unsigned inner = llvm::is_contained(result.numbers, operand->getOperandNumber())
-                         ? product.k.front()
-                         : map.getDimPosition(map.getNumResults() - 1);
+    unsigned inner = map.getDimPosition(
+        llvm::is_contained(result.numbers, operand->getOperandNumber())
+            ? unsigned(transposedOrder(*operand).back())
+            : map.getNumResults() - 1);
     if (ShapedType::isDynamic(extents[inner]))
       result.multipleOf[inner] = std::max(result.multipleOf[inner],
                                           16 / bytesPerElement(operand->get().getType()));
@@ -268,14 +317,15 @@ void OperandOrders::addGuard(TransposedOperands &result, int64_t fewest) {
 
 /// The operands that may be transposed, one or both.
 OrRefusal<SmallVector<SmallVector<unsigned>>> OperandOrders::listSets() {
-  // Registers have one of them.
-  for (unsigned number : {0u, 1u})
-    if (!isAcross(number) && !isComputed(number))
-      return refuse(Refused::Unrelated, "");
+  // Registers have one of those with K across.
+  if (!isUnaligned(0) && !isUnaligned(1))
+    for (unsigned number : {0u, 1u})
+      if (!isAcross(number) && !isComputed(number))
+        return refuse(Refused::Unrelated, "");
   SmallVector<SmallVector<unsigned>> sets;
   Refusal refused;
   for (unsigned number : {0u, 1u}) {
-    if (!isAcross(number))
+    if (!isUnread(number))
       continue;
     if (Refusal why = whyNotCopied(number))
       refused = why.after("operand " + Twine(number) + ": ");
@@ -306,44 +356,48 @@ OrRefusal<TransposedOperands> OperandOrders::choose() {
   TransposedOperands result;
   int64_t fewest = 0;
   for (int64_t nominal : kExtents) {
-    std::optional<double> asIs = predict({}, nominal);
+    std::optional<PredictedKernel> asIs = predict({}, nominal);
     if (!asIs && fewest)
       break;
     if (!asIs)
       return refuse(Refused::Unrelated, "");
-    double least = std::numeric_limits<double>::infinity();
+    PredictedKernel least{std::numeric_limits<double>::infinity(), {}};
     SmallVector<unsigned> best;
     for (ArrayRef<unsigned> numbers : sets)
-      if (std::optional<double> time = predict(numbers, nominal); time && *time < least) {
-        least = *time;
+      if (auto found = predict(numbers, nominal); found && found->time < least.time) {
+        least = *found;
         best.assign(numbers.begin(), numbers.end());
       }
-    std::string times = llvm::formatv("{0:f1} us with {1}, as predicted, {2:f1} us without{3}", least,
+    std::string times = llvm::formatv("{0:f1} us with {1}, as predicted, {2:f1} us without{3}", least.time,
                                       best.size() == 2 ? "kernels that transpose both"
                                                        : "a kernel that transposes it",
-                                      *asIs,
+                                      asIs->time,
                                       isDynamic ? " (of dynamic extents of " +
                                                       std::to_string(nominal) + ")"
                                                 : std::string())
                             .str();
-    if (least * kGain >= *asIs) {
+    if (least.time * kGain >= asIs->time) {
       if (!fewest)
         return refuse(Refused::NotProfitable, times);
       break;
     }
     if (!fewest)
-      result.numbers = best, result.why = times;
+      result.numbers = best, result.why = times,
+      result.forWarpgroups = least.config.isForWarpgroups();
     fewest = nominal;
     sets = {result.numbers};
     if (!isDynamic)
       break;
   }
+  result.forAlignment =
+      llvm::any_of(result.numbers, [&](unsigned number) { return isUnaligned(number); });
   addGuard(result, isDynamic ? fewest : 0);
   return result;
 }
 
 OrRefusal<TransposedOperands> tilewright::chooseTransposed(linalg::LinalgOp product,
-                                                           TargetAttr target) {
+                                                           TargetAttr target,
+                                                           PredictProduct predict) {
   auto op = dyn_cast<linalg::GenericOp>(product.getOperation());
   std::optional<Contraction> contraction = matchContraction(product);
   if (!op || !contraction || !target || !target.has("warpgroup_mma") ||
@@ -354,6 +408,6 @@ OrRefusal<TransposedOperands> tilewright::chooseTransposed(linalg::LinalgOp prod
   for (AffineMap map : op.getIndexingMapsArray())
     if (!map.isProjectedPermutation())
       return refuse(Refused::Unrelated, "");
-  OperandOrders orders(op, *contraction, target);
+  OperandOrders orders(op, *contraction, target, predict);
   return orders.choose();
 }

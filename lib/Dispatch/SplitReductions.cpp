@@ -19,11 +19,12 @@
 //
 // Products of few results stay whole on targets whose clusters add up parts of a sum in
 // one kernel (`tilewright.cluster_sum`), and where tiles that copy engines fill are one for
-// every second multiprocessor.
+// every second multiprocessor, or are predicted to take no longer than parts and their sum.
 //
 // Splits.h says what the attribute means and which reductions are worth it. The
 // order of additions is fixed: the same program gives the same bits every time.
 
+#include "SplitReductions.h"
 #include "CombineParts.h"
 #include "tilewright/Analysis/Contractions.h"
 #include "tilewright/Configure/PredictTime.h"
@@ -221,6 +222,38 @@ static bool isComputedForOp(Value input, linalg::LinalgOp op) {
                        [](Value value) { return value.getDefiningOp<linalg::LinalgOp>(); });
 }
 
+/// Microseconds of `ops`, the last of which is cut, and of the kernel that adds up the parts, with
+/// the config of the first kernel.
+static std::optional<PredictedKernel>
+predictParts(ArrayRef<linalg::LinalgOp> ops, const Split &split, TargetAttr target) {
+  linalg::LinalgOp last = ops.back();
+  IRRewriter rewriter(last->getContext());
+  rewriter.setInsertionPoint(last);
+  IRMapping mapping;
+  SmallVector<linalg::LinalgOp> sketch;
+  for (linalg::LinalgOp op : ops)
+    sketch.push_back(cast<linalg::LinalgOp>(rewriter.clone(*op, mapping)));
+  auto partial =
+      splitReduction(rewriter, cast<linalg::GenericOp>(sketch.back().getOperation()), split);
+  auto sum = cast<linalg::LinalgOp>(*partial->user_begin());
+  sketch.back() = cast<linalg::LinalgOp>(partial.getOperation());
+  std::optional<PredictedKernel> found = predictKernel(sketch, target);
+  std::optional<double> ofSum = predictTime(sum, target);
+  SmallVector<Operation *> dead{sum};
+  for (linalg::LinalgOp op : llvm::reverse(sketch))
+    dead.push_back(op);
+  for (Value start : partial.getOutputs()) {
+    auto fill = start.getDefiningOp<linalg::FillOp>();
+    dead.append({fill, fill.getInputs()[0].getDefiningOp(), fill.getOutputs()[0].getDefiningOp()});
+  }
+  for (Operation *op : dead)
+    op->erase();
+  if (!found || !ofSum)
+    return std::nullopt;
+  found->time += *ofSum + launchTime();
+  return found;
+}
+
 /// Whether the parts of a sum are for the blocks of a cluster, which add them up in one
 /// kernel: as its pinned config says, or where that is what ranks first for such a kernel.
 /// Then `op` is marked kClusterSumAttr.
@@ -233,17 +266,33 @@ static bool markClusterSum(linalg::LinalgOp op, TargetAttr target) {
     return asks;
   }
   if (!target.has("warpgroup_mma") || !target.has("multicast") || !matchContraction(op) ||
-      !chooseSplit(op, target) ||
       llvm::any_of(op.getDpsInputs(), [&](Value input) { return isComputedForOp(input, op); }))
     return false;
+  OrRefusal<Split> split = chooseSplit(op, target);
+  if (!split)
+    return false;
   op->setAttr(kClusterSumAttr, mark);
-  LoweringConfigAttr best = predictConfig(op, target);
-  bool inRing = best && best.isWarpSpecialized();
-  if (inRing && clusterSumLoop(op, best))
+  std::optional<PredictedKernel> best = predictKernel(op, target);
+  bool inRing = best && best->config.isWarpSpecialized();
+  if (inRing && clusterSumLoop(op, best->config))
     return true;
   op->removeAttr(kClusterSumAttr);
+  if (!inRing)
+    return false;
   // A second kernel costs more than multiprocessors that have no tile.
-  return inRing && fillsHalf(op, best, target);
+  if (fillsHalf(op, best->config, target))
+    return true;
+  std::optional<PredictedKernel> parts = predictParts(op, *split, target);
+  return parts && best->time <= parts->time;
+}
+
+std::optional<PredictedKernel>
+tilewright::predictWithParts(ArrayRef<linalg::LinalgOp> ops, TargetAttr target) {
+  linalg::LinalgOp last = ops.back();
+  if (markClusterSum(last, target))
+    return predictKernel(ops, target);
+  OrRefusal<Split> split = chooseSplit(last, target);
+  return split ? predictParts(ops, *split, target) : predictKernel(ops, target);
 }
 
 namespace {

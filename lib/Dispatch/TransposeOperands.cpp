@@ -13,7 +13,11 @@
 // looks:
 //
 //   %r = scf.if %long_and_aligned { %t = …, <product of %a, %t> } else { <product of %a, %b> }
+//
+// What computes %b element by element for the product alone is in both branches, and writes %t in
+// the first.
 
+#include "SplitReductions.h"
 #include "tilewright/Configure/TransposedOperands.h"
 #include "tilewright/Dialect/UserNames.h"
 #include "tilewright/Dispatch/Dispatch.h"
@@ -31,10 +35,16 @@ namespace tilewright {
 #include "tilewright/Dispatch/Passes.h.inc"
 } // namespace tilewright
 
-/// Has `op` read operand `number` from a copy with K along the rows.
-static void transposeOperand(RewriterBase &rewriter, linalg::GenericOp op, unsigned number) {
+/// Who multiplies what is transposed, and how.
+static StringRef purposeOf(const TransposedOperands &choice) {
+  return choice.forWarpgroups ? "for warpgroups to multiply" : "for warps to read along the sum";
+}
+
+/// Has `op` read operand `number` from a copy that lies the other way.
+static void transposeOperand(RewriterBase &rewriter, linalg::GenericOp op, unsigned number,
+                             const TransposedOperands &choice) {
   OpOperand *operand = op.getDpsInputOperand(number);
-  SmallVector<int64_t> order = orderAlongSum(*operand);
+  SmallVector<int64_t> order = transposedOrder(*operand);
   // Of what is known when the program is loaded it is made then, not in a branch or a loop.
   if (isKnownAtLoad(operand->get()))
     rewriter.setInsertionPointAfterValue(operand->get());
@@ -44,7 +54,7 @@ static void transposeOperand(RewriterBase &rewriter, linalg::GenericOp op, unsig
       createTransposedCopy(rewriter, op.getLoc(), operand->get(), order);
   copy->setAttr(kCopiesAttr,
                 rewriter.getStringAttr("operand " + Twine(number) +
-                                       " of a product is transposed, for warpgroups to multiply"));
+                                       " of a product is transposed, " + purposeOf(choice)));
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   SmallVector<AffineExpr> moved;
   for (int64_t dim : order)
@@ -63,6 +73,13 @@ static bool hasEpilogue(linalg::GenericOp op) {
   });
 }
 
+/// The extent of dim `dim`, asked of what has sizes, not of an op that computes.
+static Value extentOf(OpBuilder &b, Location loc, Value tensor, unsigned dim) {
+  while (auto producer = tensor.getDefiningOp<linalg::LinalgOp>())
+    tensor = producer.getTiedOpOperand(cast<OpResult>(tensor))->get();
+  return b.createOrFold<tensor::DimOp>(loc, tensor, dim);
+}
+
 /// Whether the extents are what `choice` asks for, on the host; null where all are.
 static Value createGuard(RewriterBase &b, linalg::GenericOp op, const TransposedOperands &choice) {
   Location loc = op.getLoc();
@@ -78,7 +95,7 @@ static Value createGuard(RewriterBase &b, linalg::GenericOp op, const Transposed
     Value extent;
     for (OpOperand *input : op.getDpsInputOperands())
       if (auto dim = op.getMatchingIndexingMap(input).getResultPosition(b.getAffineDimExpr(loop)))
-        extent = b.createOrFold<tensor::DimOp>(loc, input->get(), *dim);
+        extent = extentOf(b, loc, input->get(), *dim);
     if (choice.atLeast[loop])
       require(arith::CmpIPredicate::sge, extent, choice.atLeast[loop]);
     if (int64_t divisor = choice.multipleOf[loop]; divisor > 1) {
@@ -89,9 +106,22 @@ static Value createGuard(RewriterBase &b, linalg::GenericOp op, const Transposed
   return all;
 }
 
+/// What computes `input` element by element for its only reader; null if nothing does.
+static linalg::LinalgOp ownProducer(Value input) {
+  auto producer = input.getDefiningOp<linalg::LinalgOp>();
+  bool isOwn = producer && input.hasOneUse() && producer->getNumResults() == 1 &&
+               producer.getNumReductionLoops() == 0 &&
+               !isa<linalg::FillOp>(producer.getOperation()) && !isAddedCopy(producer);
+  return isOwn ? producer : nullptr;
+}
+
 /// The product with its operands transposed if `guard` holds, as it is if not.
 static void transposeGuarded(RewriterBase &rewriter, linalg::GenericOp op, Value guard,
-                             ArrayRef<unsigned> numbers) {
+                             const TransposedOperands &choice) {
+  SmallVector<linalg::LinalgOp> producers;
+  for (Value input : op.getInputs())
+    if (linalg::LinalgOp producer = ownProducer(input))
+      producers.push_back(producer);
   auto branch = scf::IfOp::create(rewriter, op.getLoc(), op.getResultTypes(), guard,
                                   /*addThenBlock=*/true, /*addElseBlock=*/true);
   for (Block *block : {branch.thenBlock(), branch.elseBlock()}) {
@@ -105,18 +135,25 @@ static void transposeGuarded(RewriterBase &rewriter, linalg::GenericOp op, Value
         mapping.map(fill.getOutputs()[0], empty->getResult(0));
         mapping.map(init, rewriter.clone(*fill, mapping)->getResult(0));
       }
+    for (linalg::LinalgOp producer : producers)
+      rewriter.clone(*producer, mapping);
     auto copy = cast<linalg::GenericOp>(rewriter.clone(*op, mapping));
     scf::YieldOp::create(rewriter, op.getLoc(), copy.getResults());
     if (block == branch.thenBlock())
-      for (unsigned number : numbers)
-        transposeOperand(rewriter, copy, number);
+      for (unsigned number : choice.numbers)
+        transposeOperand(rewriter, copy, number, choice);
   }
   rewriter.replaceOp(op, branch);
+  for (linalg::LinalgOp producer : producers)
+    rewriter.eraseOp(producer);
 }
 
 static void transposeOperands(IRRewriter &rewriter, linalg::GenericOp op, func::FuncOp func) {
   OrRefusal<TransposedOperands> choice =
-      chooseTransposed(cast<linalg::LinalgOp>(op.getOperation()), getTarget(func));
+      chooseTransposed(cast<linalg::LinalgOp>(op.getOperation()), getTarget(func),
+                       [&](ArrayRef<linalg::LinalgOp> ops) {
+                         return predictWithParts(ops, getTarget(func));
+                       });
   if (!choice) {
     if (choice.why().getKind() != Refused::Unrelated)
       addExplanation(func, nameOpAndLine(op) +
@@ -125,20 +162,31 @@ static void transposeOperands(IRRewriter &rewriter, linalg::GenericOp op, func::
                                choice.why().str());
     return;
   }
+  bool isGuarded = llvm::any_of(choice->atLeast, [](int64_t least) { return least > 0; });
+  if (isGuarded && hasEpilogue(op) && choice->forAlignment &&
+      !llvm::all_of(choice->numbers,
+                    [&](unsigned number) { return isKnownAtLoad(op.getInputs()[number]); })) {
+    addExplanation(func, nameOpAndLine(op) +
+                             ": neither operand is transposed by a kernel in front: the host "
+                             "would have to look at extents, and other ops compute with the "
+                             "result in the product's kernel");
+    return;
+  }
   std::string which = choice->numbers.size() == 2 ? "both operands are"
                                                   : "operand " + std::to_string(choice->numbers[0]) +
                                                         " is";
   std::string line = nameOpAndLine(op) + ": " + which +
-                     " transposed by a kernel in front, for warpgroups to multiply: " + choice->why;
+                     " transposed by a kernel in front, " + purposeOf(*choice).str() + ": " +
+                     choice->why;
   rewriter.setInsertionPoint(op);
   Value guard = hasEpilogue(op) ? Value() : createGuard(rewriter, op, *choice);
   if (guard)
     line += "; the host looks whether extents are long enough, and rows whole 16 bytes";
   addExplanation(func, line);
   if (guard)
-    return transposeGuarded(rewriter, op, guard, choice->numbers);
+    return transposeGuarded(rewriter, op, guard, *choice);
   for (unsigned number : choice->numbers)
-    transposeOperand(rewriter, op, number);
+    transposeOperand(rewriter, op, number, *choice);
 }
 
 namespace {

@@ -60,6 +60,45 @@
 // CHECK-LABEL: func.func @Off
 // CHECK: tilewright.dispatch @Off_matmul_0(%arg0, %arg1 :
 
+// Rows of 16 bits are whole 16 bytes, or transposed in front: N across, K along both, not where columns are no whole 16 bytes
+// either. A window's rows lie as far apart as those of the whole.
+// CHECK-LABEL: func.func @OddColumns
+// CHECK-SAME: operand 1 is transposed by a kernel in front, for warpgroups to multiply: {{[0-9.]+}} us
+// CHECK: %[[T:.*]] = tilewright.dispatch @OddColumns_copy_0(%arg1 :
+// CHECK: tilewright.dispatch @OddColumns_matmul_1(%arg0, %[[T]] :
+// CHECK-LABEL: func.func @OddSum
+// CHECK-SAME: both operands are transposed by a kernel in front, for warpgroups to multiply: {{[0-9.]+}} us
+// CHECK-LABEL: func.func @OddAll
+// CHECK-NOT: _copy_
+// CHECK-LABEL: func.func @Window
+// CHECK-NOT: _copy_
+// CHECK-LABEL: func.func @OddPinned
+// CHECK-SAME: operand 1 is transposed by a kernel in front, for warpgroups to multiply: as the pinned config has it in shared memory
+
+// Where the host would have to look at the number of rows and a bias is added in the kernel, the operand stays as it is.
+// CHECK-LABEL: func.func @AnyRows
+// CHECK-SAME: operand 1 is transposed by a kernel in front, for warpgroups to multiply: {{.*}}; the host looks
+// CHECK-LABEL: func.func @AnyRowsWithBias
+// CHECK-SAME: neither operand is transposed by a kernel in front: the host would have to look at extents
+// CHECK-NOT: _copy_
+
+// What is computed for the product alone is computed in each branch, once, transposed in the first.
+// CHECK-LABEL: func.func @AnyComputed
+// CHECK-NOT: tilewright.dispatch
+// CHECK: scf.if
+// CHECK: %[[T:.*]] = tilewright.dispatch @AnyComputed_elementwise_0(%arg0 :
+// CHECK: tilewright.dispatch @AnyComputed_matmul_1(%[[T]], %arg1 :
+// CHECK: else
+// CHECK: %[[H:.*]] = tilewright.dispatch @AnyComputed_elementwise_2(%arg0 :
+// CHECK: tilewright.dispatch @AnyComputed_matmul_3(%[[H]], %arg1 :
+
+// Whole tiles of warpgroups on half of the multiprocessors take less than parts of the sum and a kernel that adds them up.
+// CHECK-LABEL: func.func @Short
+// CHECK-SAME: operand {{[01]}} is transposed by a kernel in front, for warpgroups to multiply: {{[0-9.]+}} us with
+// CHECK: tilewright.dispatch @Short_copy_0
+// CHECK: tilewright.dispatch @Short_matmul_1
+// CHECK-NOT: tilewright.dispatch
+
 // A copy of more than a GiB is too much.
 // CHECK-LABEL: func.func @Huge
 // CHECK-SAME: operand 1 is transposed by a kernel in front
@@ -133,6 +172,66 @@ func.func @Off(%a: tensor<2048x2048xi8>, %b: tensor<2048x2048xi8>, %c: tensor<20
   %r = linalg.contract indexing_maps = [#a, #b, #c] ins(%a, %b : tensor<2048x2048xi8>, tensor<2048x2048xi8>) outs(%c : tensor<2048x2048xi32>)
       {tilewright.lowering_config = {"cuda:sm_90a" = #tilewright.lowering_config<strategy = matrix_unit, block = [64, 64, 128], warps = [1, 2, 1], stages = 2, promote = [0, 1], mma = "mma.m16n8k32.s8.s32">}} -> tensor<2048x2048xi32>
   return %r : tensor<2048x2048xi32>
+}
+func.func @OddColumns(%a: tensor<2048x2048xf16>, %b: tensor<2048x2047xf16>, %c: tensor<2048x2047xf32>) -> tensor<2048x2047xf32> {
+  %r = linalg.matmul ins(%a, %b : tensor<2048x2048xf16>, tensor<2048x2047xf16>) outs(%c : tensor<2048x2047xf32>) -> tensor<2048x2047xf32>
+  return %r : tensor<2048x2047xf32>
+}
+func.func @OddSum(%a: tensor<4096x4095xbf16>, %b: tensor<4096x4095xbf16>, %c: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> {
+  %r = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, #c] ins(%a, %b : tensor<4096x4095xbf16>, tensor<4096x4095xbf16>) outs(%c : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+  return %r : tensor<4096x4096xf32>
+}
+func.func @OddAll(%a: tensor<2048x2047xf16>, %b: tensor<2047x2047xf16>, %c: tensor<2048x2047xf32>) -> tensor<2048x2047xf32> {
+  %r = linalg.matmul ins(%a, %b : tensor<2048x2047xf16>, tensor<2047x2047xf16>) outs(%c : tensor<2048x2047xf32>) -> tensor<2048x2047xf32>
+  return %r : tensor<2048x2047xf32>
+}
+func.func @Window(%a: tensor<2048x2048xf16>, %b: tensor<2048x2056xf16>, %c: tensor<2048x2047xf32>) -> tensor<2048x2047xf32> {
+  %w = tensor.extract_slice %b[0, 8] [2048, 2047] [1, 1] : tensor<2048x2056xf16> to tensor<2048x2047xf16>
+  %r = linalg.matmul ins(%a, %w : tensor<2048x2048xf16>, tensor<2048x2047xf16>) outs(%c : tensor<2048x2047xf32>) -> tensor<2048x2047xf32>
+  return %r : tensor<2048x2047xf32>
+}
+func.func @OddPinned(%a: tensor<136x144xf16>, %b: tensor<144x139xf16>, %c: tensor<136x139xf32>) -> tensor<136x139xf32> {
+  %r = linalg.matmul {tilewright.lowering_config = {"cuda:sm_90a" = #tilewright.lowering_config<strategy = warp_specialized, block = [64, 64, 64], warps = [4, 1, 1], stages = 4, promote = [0, 1], mma = "wgmma.m64n64k16.f16.f32">}}
+      ins(%a, %b : tensor<136x144xf16>, tensor<144x139xf16>) outs(%c : tensor<136x139xf32>) -> tensor<136x139xf32>
+  return %r : tensor<136x139xf32>
+}
+func.func @AnyRows(%a: tensor<?x2048xf16>, %b: tensor<2048x16383xf16>, %c: tensor<?x16383xf32>) -> tensor<?x16383xf32> {
+  %r = linalg.matmul ins(%a, %b : tensor<?x2048xf16>, tensor<2048x16383xf16>) outs(%c : tensor<?x16383xf32>) -> tensor<?x16383xf32>
+  return %r : tensor<?x16383xf32>
+}
+func.func @AnyRowsWithBias(%a: tensor<?x2048xf16>, %b: tensor<2048x16383xf16>, %c: tensor<?x16383xf32>, %bias: tensor<16383xf32>) -> tensor<?x16383xf32> {
+  %r = linalg.matmul ins(%a, %b : tensor<?x2048xf16>, tensor<2048x16383xf16>) outs(%c : tensor<?x16383xf32>) -> tensor<?x16383xf32>
+  %s = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%r, %bias : tensor<?x16383xf32>, tensor<16383xf32>) outs(%c : tensor<?x16383xf32>) {
+    ^bb0(%x: f32, %y: f32, %o: f32):
+      %t = arith.addf %x, %y : f32
+      linalg.yield %t : f32
+  } -> tensor<?x16383xf32>
+  return %s : tensor<?x16383xf32>
+}
+func.func @AnyComputed(%a: tensor<?x?xi8>, %b: tensor<?x?xi8>, %c: tensor<?x?xi32>) -> tensor<?x?xi32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %k = tensor.dim %a, %c0 : tensor<?x?xi8>
+  %m = tensor.dim %a, %c1 : tensor<?x?xi8>
+  %e = tensor.empty(%k, %m) : tensor<?x?xi8>
+  %h = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%a : tensor<?x?xi8>) outs(%e : tensor<?x?xi8>) {
+    ^bb0(%x: i8, %o: i8):
+      %one = arith.constant 1 : i8
+      %s = arith.shrsi %x, %one : i8
+      %q = arith.muli %s, %x : i8
+      linalg.yield %q : i8
+  } -> tensor<?x?xi8>
+  %r = linalg.contract indexing_maps = [#a, #b, #c] ins(%h, %b : tensor<?x?xi8>, tensor<?x?xi8>) outs(%c : tensor<?x?xi32>) -> tensor<?x?xi32>
+  return %r : tensor<?x?xi32>
+}
+func.func @Short(%a: tensor<2048x512xi8>, %b: tensor<2048x512xi8>) -> tensor<512x512xi32> {
+  %zero = arith.constant 0 : i32
+  %e = tensor.empty() : tensor<512x512xi32>
+  %z = linalg.fill ins(%zero : i32) outs(%e : tensor<512x512xi32>) -> tensor<512x512xi32>
+  %r = linalg.contract indexing_maps = [#a, #b, #c] ins(%a, %b : tensor<2048x512xi8>, tensor<2048x512xi8>) outs(%z : tensor<512x512xi32>) -> tensor<512x512xi32>
+  return %r : tensor<512x512xi32>
 }
 func.func @Huge(%a: tensor<40960x32768xi8>, %b: tensor<40960x1024xi8>, %c: tensor<32768x1024xi32>) -> tensor<32768x1024xi32> {
   %r = linalg.contract indexing_maps = [#a, #b, #c] ins(%a, %b : tensor<40960x32768xi8>, tensor<40960x1024xi8>) outs(%c : tensor<32768x1024xi32>) -> tensor<32768x1024xi32>

@@ -22,7 +22,18 @@ namespace tilewright {
 std::optional<double> predictTime(llvm::ArrayRef<mlir::linalg::LinalgOp> ops,
                                   TargetAttr target);
 
-/// That config; null where there is no such time.
+/// That time, and the config.
+struct PredictedKernel {
+  double time = 0;
+  LoweringConfigAttr config;
+};
+std::optional<PredictedKernel> predictKernel(llvm::ArrayRef<mlir::linalg::LinalgOp> ops,
+                                             TargetAttr target);
+
+/// Microseconds of a launch, which are not in these times.
+double launchTime();
+
+/// The config alone; null where there is no such time.
 LoweringConfigAttr predictConfig(llvm::ArrayRef<mlir::linalg::LinalgOp> ops,
                                  TargetAttr target);
 

@@ -6,7 +6,7 @@ in front transposes one or both; what computes such an operand writes it so. Oth
 
 import numpy as np
 
-from data import E4M3, E5M2, F32, I32, I8, integers
+from data import BF16, E4M3, E5M2, F16, F32, I32, I8, integers
 from families import matrix_unit
 from families.contraction import indexing, sizes
 from families.warpgroups import TWO_LEVELS, config, swapped, text
@@ -40,6 +40,15 @@ def pinned_orders():
                    in_registers(config(a, F32, 128, 64, 3, b=b, techniques=TWO_LEVELS), "left")))
         f.case("int", {}, integers(-3, 3), EXACT, lambda x, y: x.T @ y)
         yield f
+
+
+def unaligned():
+    """16-bit operands with rows of no whole 16 bytes: either one, both, in every order; as whole columns allow."""
+    every = text(True, [2, 1, 1], True)
+    for a, label, dims, form, more in ((F16, "rows_right", sizes(136, 139, 144), "nn", text(True, [2, 1, 1], False)), (BF16, "rows_left", sizes(136, 144, 75), "nn", ""),
+                                       (F16, "rows_both", sizes(136, 144, 75), "tb", every), (BF16, "rows_turned", sizes(141, 144, 136), "tab", ""),
+                                       (F16, "rows_turned_both", sizes(141, 139, 136), "ta", "")):
+        yield matrix_unit.product(a, F32, "across", label, dims, form, config(a, F32, 128, 64, 3, techniques=more))
 
 
 def dynamic():
@@ -81,5 +90,5 @@ def neighbours():
 
 
 def functions():
-    for part in (pinned_orders, dynamic, batches, neighbours):
+    for part in (pinned_orders, unaligned, dynamic, batches, neighbours):
         yield from part()

@@ -78,16 +78,27 @@ static bool isTile(const KernelInfo &info, OpOperand &operand, const MatrixLoops
   return hasRows && hasColumns && isa<BlockArgument>(operand.get());
 }
 
+/// Whether the operand has a number for each column of the product's tile, for all of its rows.
+static bool isOfColumns(const KernelInfo &info, OpOperand &operand, const MatrixLoops &loops) {
+  auto op = cast<linalg::LinalgOp>(operand.getOwner());
+  ArrayRef<unsigned> classes = info.getClasses(op), root = info.getClasses(info.getRoot());
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  return isa<BlockArgument>(operand.get()) && map.getNumResults() == 1 &&
+         isa<AffineDimExpr>(map.getResult(0)) && classes[map.getDimPosition(0)] == root[loops.n];
+}
+
 int64_t tilewright::registersBesideSums(const KernelInfo &info, LoweringConfigAttr config,
                                         const MatrixLoops &loops, int64_t groups) {
   ArrayRef<int64_t> block = config.getBlock();
   ArrayRef<linalg::LinalgOp> products = info.getProducts();
-  int64_t whole = 0, brought = 0;
+  int64_t whole = 0, brought = 0, ofColumns = 0;
   SmallVector<int64_t> pieces;
   for (linalg::LinalgOp op : info.ops) {
     if (llvm::is_contained(products, op) || isFusedProducer(info, op))
       continue;
     for (OpOperand *input : op.getDpsInputOperands()) {
+      if (isOfColumns(info, *input, loops))
+        ofColumns += block[loops.n] / 4;
       if (!isTile(info, *input, loops))
         continue;
       int64_t bytes = bytesPerElement(input->get().getType());
@@ -117,6 +128,10 @@ int64_t tilewright::registersBesideSums(const KernelInfo &info, LoweringConfigAt
     return (whole + brought) / config.getSplits();
   if (!config.getTmaStore() && !isAlone)
     return whole + brought;
+  // Numbers of columns, of which a thread has a quarter, wait where tiles that are brought put a
+  // barrier in front of the pieces; ptxas 13.0 has seven of eight in registers at once.
+  if (!pieces.empty())
+    whole += ofColumns * 7 / 8;
   return whole + (isAlone ? pieces.front() : brought / 2);
 }
 

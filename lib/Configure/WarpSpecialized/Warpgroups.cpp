@@ -120,6 +120,24 @@ static Refusal whyNotTiled(const KernelInfo &info, LoweringConfigAttr config,
   return {};
 }
 
+/// Whether operand `number` has its sums across the rows of memory, and a type of which
+/// instructions read only rows along the sum out of shared memory.
+static bool isTransposed(const KernelInfo &info, const Contraction &product,
+                         unsigned number) {
+  linalg::LinalgOp root = info.getRoot();
+  OpOperand &operand = root->getOpOperand(number);
+  AffineMap map = root.getMatchingIndexingMap(&operand);
+  return bytesPerElement(operand.get().getType()) != 2 && map.getNumResults() &&
+         !llvm::is_contained(product.k, map.getDimPosition(map.getNumResults() - 1));
+}
+
+/// Whether neighbours along `loop` are neighbours in memory in the result.
+static bool isContiguousInResult(const KernelInfo &info, unsigned loop) {
+  linalg::LinalgOp root = info.getRoot();
+  AffineMap map = root.getMatchingIndexingMap(root.getDpsInitOperand(0));
+  return map.getNumResults() && map.getDimPosition(map.getNumResults() - 1) == loop;
+}
+
 /// Registers of a thread with the sums, with an operand that is in registers, and with what is
 /// combined with the sums behind the loop.
 static Refusal whyNotHeld(const KernelInfo &info, LoweringConfigAttr config,
@@ -139,6 +157,12 @@ static Refusal whyNotHeld(const KernelInfo &info, LoweringConfigAttr config,
   constexpr int64_t kWide = 128, kBesideTwo = 8;
   if (info.isDual() && instruction.n > kWide)
     held += kBesideTwo;
+  // Bytes that registers transpose: the rows of the result that a thread has lie apart where they
+  // do not lie along memory, and ptxas 13.0 keeps their addresses through the loop.
+  constexpr int64_t kRowsApart = 20;
+  bool isTurned = inRegisters && isTransposed(info, product, product.a);
+  if (isTurned && config.getTwoLevelSums() && !isContiguousInResult(info, loops.m))
+    held += kRowsApart;
   std::string what = isChained                  ? "registers of sums of two products"
                      : config.getTwoLevelSums() ? "sums in two levels"
                                                 : "registers of sums";
@@ -146,11 +170,17 @@ static Refusal whyNotHeld(const KernelInfo &info, LoweringConfigAttr config,
     what += " and of an operand";
   // Behind the loop sums are whole, and operands gone.
   int64_t whole = sumsOf(instruction, tiles * m * n, groups);
-  if (int64_t beside = registersBesideSums(info, config, loops, groups);
-      beside && whole + beside > held) {
+  int64_t beside = registersBesideSums(info, config, loops, groups);
+  if (beside && whole + beside > held) {
     held = whole + beside;
     what = "registers of sums and of what is combined with them";
   }
+  // So are those of matrices that are read beside them, which are more of floats.
+  constexpr int64_t kMatricesApart = 37, kFewestBeside = 193;
+  if (isTurned && beside && !config.getTmaStore() && instruction.accumulator.isF32() &&
+      !clusterSumLoop(info, config))
+    held = std::max(held + kMatricesApart,
+                    isContiguousInResult(info, loops.m) ? 0 : kFewestBeside);
   if (Refusal why = whyNotEnoughRegisters(config, groups, held, what))
     return why;
   return whyNotNamed(config, groups, instruction.n / 2);
@@ -209,15 +239,25 @@ static bool isComputed(const KernelInfo &info, unsigned number) {
   return !isa<BlockArgument>(info.getRoot()->getOperand(number));
 }
 
-/// Whether operand `number` has its sums across the rows of memory, and a type of which
-/// instructions read only rows along the sum out of shared memory.
-static bool isTransposed(const KernelInfo &info, const Contraction &product,
-                         unsigned number) {
-  linalg::LinalgOp root = info.getRoot();
-  OpOperand &operand = root->getOpOperand(number);
-  AffineMap map = root.getMatchingIndexingMap(&operand);
-  return bytesPerElement(operand.get().getType()) != 2 && map.getNumResults() &&
-         !llvm::is_contained(product.k, map.getDimPosition(map.getNumResults() - 1));
+/// Whether matrices are read beside the sums.
+static bool readsMatrices(const KernelInfo &info) {
+  ArrayRef<linalg::LinalgOp> products = info.getProducts();
+  return llvm::any_of(info.ops, [&](linalg::LinalgOp op) {
+    return !llvm::is_contained(products, op) && !isFusedProducer(info, op) &&
+           llvm::any_of(op.getDpsInputs(), [](Value input) {
+             auto type = dyn_cast<RankedTensorType>(input.getType());
+             return isa<BlockArgument>(input) && type && type.getRank() > 1;
+           });
+  });
+}
+
+/// Registers that the roles have: as they are by default, and with all that a producer can do
+/// without for what is read beside the sums.
+static SmallVector<SmallVector<int64_t>> registersFor(const KernelInfo &info, int64_t groups) {
+  SmallVector<SmallVector<int64_t>> choices{registersOf(groups)};
+  if (groups == 2 && readsMatrices(info))
+    choices.push_back(otherRegisters(groups).front());
+  return choices;
 }
 
 /// Configs of the contraction `product`, the root's or that with its operands swapped.
@@ -263,16 +303,17 @@ static void enumerateOriented(const KernelInfo &info, ArrayAttr names,
           (info.split && info.isSplit(k) && info.split->unit % block[k]))
         continue;
       for (bool twoLevels : levelsOf(info, *instruction))
-        for (int64_t stages : {4, 6, 5, 3, 2, 8}) {
-          auto plain = LoweringConfigAttr::get(
-                           context, Strategy::WarpSpecialized, block, warps, {}, stages,
-                           promote, name, info.getSplits(),
-                           rasterOf(info, m, n, rows, instruction->n))
-                           .withRegisters(registersOf(groups))
-                           .withTwoLevelSums(twoLevels);
-          llvm::append_range(configs, withTechniques(info, plain, /*each=*/stages == 4));
-          llvm::append_range(configs, withClusterSums(info, plain));
-        }
+        for (int64_t stages : {4, 6, 5, 3, 2, 8})
+          for (ArrayRef<int64_t> registers : registersFor(info, groups)) {
+            auto plain = LoweringConfigAttr::get(
+                             context, Strategy::WarpSpecialized, block, warps, {}, stages,
+                             promote, name, info.getSplits(),
+                             rasterOf(info, m, n, rows, instruction->n))
+                             .withRegisters(registers)
+                             .withTwoLevelSums(twoLevels);
+            llvm::append_range(configs, withTechniques(info, plain, /*each=*/stages == 4));
+            llvm::append_range(configs, withClusterSums(info, plain));
+          }
     }
   }
 }

@@ -13,6 +13,12 @@
 // CHECK-LABEL: func.func private @Any_attention_0(
 // CHECK-NOT: persistent
 // CHECK: return
+
+// Elements of 32 bits beside a soft cap are too much for 128 keys of any depth; those of 16 are not.
+// CHECK-LABEL: func.func private @CappedWords_attention_0
+// CHECK: block = [128, 64],
+// CHECK-LABEL: func.func private @CappedHalves_attention_0
+// CHECK: block = [128, 128],
 #q = affine_map<(h, i, j, d, e) -> (h, i, d)>
 #k = affine_map<(h, i, j, d, e) -> (h, j, d)>
 #v = affine_map<(h, i, j, d, e) -> (h, j, e)>
@@ -43,4 +49,16 @@ func.func @Any(%q: tensor<8x?x256xf16>, %k: tensor<8x?x256xf16>, %v: tensor<8x?x
   %r = tilewright.attention ins(%q, %k, %v : tensor<8x?x256xf16>, tensor<8x?x256xf16>, tensor<8x?x256xf16>) mask(%m : tensor<?x?xf16>) outs(%e : tensor<8x?x256xf16>) {
     indexing_maps = [#q, #k, #v, #m, #o]} -> tensor<8x?x256xf16>
   return %r : tensor<8x?x256xf16>
+}
+func.func @CappedWords(%q: tensor<8x1024x64xf16>, %k: tensor<8x1024x64xf16>, %v: tensor<8x1024x64xf16>, %m: tensor<1024x1024xf32>) -> tensor<8x1024x64xf16> {
+  %e = tensor.empty() : tensor<8x1024x64xf16>
+  %r = tilewright.attention ins(%q, %k, %v : tensor<8x1024x64xf16>, tensor<8x1024x64xf16>, tensor<8x1024x64xf16>) mask(%m : tensor<1024x1024xf32>) outs(%e : tensor<8x1024x64xf16>) {
+    softcap = 20.0, indexing_maps = [#q, #k, #v, #m, #o]} -> tensor<8x1024x64xf16>
+  return %r : tensor<8x1024x64xf16>
+}
+func.func @CappedHalves(%q: tensor<8x1024x64xf16>, %k: tensor<8x1024x64xf16>, %v: tensor<8x1024x64xf16>, %m: tensor<1024x1024xf16>) -> tensor<8x1024x64xf16> {
+  %e = tensor.empty() : tensor<8x1024x64xf16>
+  %r = tilewright.attention ins(%q, %k, %v : tensor<8x1024x64xf16>, tensor<8x1024x64xf16>, tensor<8x1024x64xf16>) mask(%m : tensor<1024x1024xf16>) outs(%e : tensor<8x1024x64xf16>) {
+    softcap = 20.0, indexing_maps = [#q, #k, #v, #m, #o]} -> tensor<8x1024x64xf16>
+  return %r : tensor<8x1024x64xf16>
 }

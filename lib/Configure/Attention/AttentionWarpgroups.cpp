@@ -267,6 +267,10 @@ tilewright::listAttentionByWarpgroups(AttentionOp op, TargetAttr target) {
     return elementBits(tensor) >= 32 && map.isFunctionOfDim(op.getQueryLoop()) ==
                                             map.isFunctionOfDim(op.getKeyLoop());
   };
+  // Elements of 32 bits and a soft cap are too much for 128 keys.
+  if (op.getSoftcap() &&
+      anyOfMask(op, [](Value tensor, AffineMap) { return elementBits(tensor) >= 32; }))
+    most = std::min<int64_t>(most, 64);
   if (isFull && (op.getSoftcap() || (op.getCausal() && anyOfMask(op, isWord))))
     most = std::min<int64_t>(most, 32);
   int64_t raster = headsSideBySide(op, target);

@@ -41,7 +41,7 @@ Counter::OperandTile Counter::tileOf(OpOperand &operand, bool isWritten) const {
     double extent = nominalExtent(info.classes[number]);
     double step = plan.classes[number].step;
     if (fromEnd > 0) {
-      // … of the last tile, for which all wait; along a sum that a block walks, of one step alone.
+      // … of the last tile, for which all wait; along a sum that a block walks, of one step.
       double beyond = step * std::ceil(extent / step) - extent;
       result.outside = result.outside * step +
                        result.tile / 128 * beyond / (isWalked(number) ? tilesOf(number) : 1);

@@ -90,7 +90,7 @@ static int64_t convertedRegisters(const KernelInfo &info) {
 /// Registers of a thread for addresses of bytes that are transposed in registers, where only a
 /// launch tells how far apart rows are: each load is of a row of its own.
 static int64_t rowRegisters(const KernelInfo &info, const TilePlan &plan) {
-  constexpr int64_t kAddress = 2, kWidth = 16;
+  constexpr int64_t kAddress = 4, kWidth = 16;
   int64_t registers = 0;
   for (OpOperand *operand : stepOperands(info)) {
     auto type = cast<RankedTensorType>(operand->get().getType());

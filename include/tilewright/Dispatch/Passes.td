@@ -98,7 +98,8 @@ def TransposeOperandsPass
     Where instructions of warpgroups read neither operand of a product as it lies (int8, fp8
     and tf32 with K across the rows of both), kernels in front of it write one operand, or
     both, with K along the rows, if the predicted times of all together are shorter
-    (`chooseTransposed` of `tilewright/Configure/TransposedOperands.h`). Of dynamic extents the
+    (`chooseTransposed` of `tilewright/Configure/TransposedOperands.h`). So they do where rows of
+    16-bit operands are no whole 16 bytes, but columns are. Of dynamic extents the
     host decides, unless other ops compute with the result in the product's kernel. A pinned
     config decides by `promote`. `tilewright.explain` of the function says what was done or
     why not.

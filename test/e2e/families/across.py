@@ -1,7 +1,8 @@
 # Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Products by warpgroups (sm_90a) of bytes, 8-bit floats and tf32 with K across the rows of both operands, of which a kernel
-in front transposes one or both; what computes such an operand writes it so. Other targets take their defaults.
+in front transposes one or both, and of 16-bit floats in rows of no whole 16 bytes; what computes such an operand writes it so. Other
+targets take their defaults.
 """
 
 import numpy as np

@@ -5,9 +5,9 @@ validates every SPIR-V module. Equal texts are checked once; what these tools sa
 content in a cache folder.
 
 A warning of ptxas is a problem as an error is, one that setmaxnreg is ignored (C7508) or that wgmma wait for each other (C7510)
-among them; so are spills of kernels for sm_90a, and of those with a ring for other chips, whose config nobody pinned, and
-wgmma, rings and setmaxnreg in a kernel that does not say how many registers a thread begins with. Other kernels may spill, most
-of them variants for rows that begin anywhere: check() says how many do.
+among them; so are spills of kernels with a ring or wgmma whose config nobody pinned, and wgmma, rings and setmaxnreg in a kernel
+that does not say how many registers a thread begins with. Other kernels may spill, most of them variants for rows that begin
+anywhere: check() says how many do, and which for sm_90a.
 """
 
 import hashlib
@@ -51,12 +51,12 @@ def read_ptxas(output):
     return warnings, spills
 
 
-def problem_of(said, data, pinned, chip):
+def problem_of(said, data, pinned):
     if said["problem"]:
         return said["problem"]
     if said["warnings"]:
         return "; ".join(said["warnings"])[:600]
-    if said["spills"] and not pinned and (chip == "sm_90a" or b"mbarrier.init" in data):
+    if said["spills"] and not pinned and (b"wgmma.mma_async" in data or b"mbarrier.init" in data):
         return f"{said['spills']} bytes of spills, and nobody pinned its config"
     of_roles = [name for name in (b"setmaxnreg", b"wgmma.mma_async", b"mbarrier.init") if name in data]
     if of_roles and not re.search(rb"^\.(minnctapersm|maxnreg)\b", data, re.MULTILINE):
@@ -145,7 +145,10 @@ def check(batches, ptxas, spirv_val, folder, jobs):
     parallel(jobs, work, in_jobs(unique))
     default = [found[chip, hashlib.sha256(data).hexdigest()] for _, chip, data, pinned in items if chip != "vulkan" and not pinned]
     print(f"spills: {sum(bool(said['spills']) for said in default)} of {len(default)} kernels whose configs nobody pinned", flush=True)
+    for name, chip, data, pinned in items:
+        if chip == "sm_90a" and not pinned and (spills := found[chip, hashlib.sha256(data).hexdigest()]["spills"]):
+            print(f"  {spills} bytes: {name}", flush=True)
 
     return [(name, "spirv-val" if chip == "vulkan" else "ptxas",
-             problem_of(found[chip, hashlib.sha256(data).hexdigest()], data, pinned, chip))
+             problem_of(found[chip, hashlib.sha256(data).hexdigest()], data, pinned))
             for name, chip, data, pinned in items]

@@ -40,9 +40,9 @@ class Reports(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             run.read_journal(pathlib.Path(folder) / "none.jsonl", "cpu", [], [], None)
 
-    def problem(self, output, pinned=False, data=b".minnctapersm 1\n\tmbarrier.init\n\tsetmaxnreg.dec", chip="sm_90"):
+    def problem(self, output, pinned=False, data=b".minnctapersm 1\n\tmbarrier.init\n\tsetmaxnreg.dec"):
         warnings, spills = assemble.read_ptxas(output)
-        return assemble.problem_of({"problem": "", "warnings": warnings, "spills": spills}, data, pinned, chip)
+        return assemble.problem_of({"problem": "", "warnings": warnings, "spills": spills}, data, pinned)
 
     def test_warnings_and_spills_of_ptxas(self):
         self.assertIsNone(self.problem(FINE))
@@ -51,8 +51,7 @@ class Reports(unittest.TestCase):
         self.assertIn("24 bytes of spills", self.problem(spilled))
         self.assertIsNone(self.problem(spilled, pinned=True))
         self.assertIsNone(self.problem(spilled, data=b"\tld.global"))
-        self.assertIn("24 bytes of spills", self.problem(spilled, data=b"\tld.global", chip="sm_90a"))
-        self.assertIsNone(self.problem(spilled, pinned=True, data=b"\tld.global", chip="sm_90a"))
+        self.assertIn("24 bytes of spills", self.problem(spilled, data=b".minnctapersm 1\n\twgmma.mma_async"))
 
     def test_registers_at_the_start(self):
         for what in ("setmaxnreg.dec", "wgmma.mma_async", "mbarrier.init"):

@@ -44,6 +44,11 @@ int64_t tilewright::fragmentBytes(const KernelInfo &info, linalg::LinalgOp produ
     if (info.isChained() ||
         llvm::is_contained(stepOperands(info), &product->getOpOperand(number)))
       operands += bytes(number, others);
+  // Hopper's warps multiply 8-bit floats as f16, to which ptxas 13.0 converts fragments: twice as
+  // many registers beside them.
+  TargetAttr target = getTarget(info.kernel);
+  if (target && target.has("multicast") && instruction && isFloat8(instruction->operands[0]))
+    operands *= 3;
   int64_t two = operands * std::min<int64_t>(2, steps) / steps,
           kept = operands * std::min(held, steps) / steps;
   if (instruction && !instruction->opaque)

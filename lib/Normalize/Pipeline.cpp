@@ -34,10 +34,12 @@ void tilewright::populateNormalizePipeline(OpPassManager &pm,
   func.addPass(createSimplifySizesPass());
   func.addPass(createReadRotationsPass());
   func.addPass(createGeneralizePass());
+  func.addPass(createWidenExtremaPass());
   func.addPass(createSimplifyBodiesPass());
   func.addPass(createEvaluateConstantsPass());
   func.addPass(createFoldScalarsPass());
   func.addPass(createReadExtractsPass());
+  func.addPass(createWriteDiagonalsPass());
   func.addPass(createReadOtherMapsPass());
   func.addPass(createReadNarrowOperandsPass());
   func.addPass(createConvertOperandsPass());

@@ -127,6 +127,28 @@ def ReadExtractsPass : Pass<"tilewright-read-extracts", "::mlir::func::FuncOp"> 
   let dependentDialects = ["::mlir::linalg::LinalgDialect"];
 }
 
+def WidenExtremaPass : Pass<"tilewright-widen-extrema", "::mlir::func::FuncOp"> {
+  let summary = "Find the largest of floats of 8 bits among f32";
+  let description = [{
+    A `linalg.generic` with a reduction whose body has maxima and minima of floats of 8 bits
+    alone finds them among f32: ops around it extend its inits and truncate its results, both
+    exactly. Ops with a pinned `tilewright.lowering_config` stay.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def WriteDiagonalsPass : Pass<"tilewright-write-diagonals", "::mlir::func::FuncOp"> {
+  let summary = "Write results on diagonals as whole tensors";
+  let description = [{
+    A `linalg.generic` without a reduction whose results have a loop for several of their dims
+    (`(i) -> (i, i)`) gets a loop for each dim, and elsewhere writes what was there before. Of
+    dims of unknown size an assert says that they are equal.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def ReadOtherMapsPass : Pass<"tilewright-read-other-maps", "::mlir::func::FuncOp"> {
   let summary = "Gather inputs whose maps are no sums of loops";
   let description = [{

@@ -64,6 +64,35 @@ def sum_of(element):
     return f
 
 
+def extrema(element, op, dynamic):
+    f = Function("reduction", element.name, f"float8_{op}", {"a": 37, "b": 66}, dynamic)
+    x, start = f.arg(element, "ab"), f.arg(element, "a")
+
+    def body(lines, x, out):
+        lines.append(f"%r = arith.{op}imumf {x}, {out} : {element.name}")
+        return "%r"
+
+    f.ret(f.generic("ab", [x], start, body, reduce="b"))
+    find = np.max if op == "max" else np.min
+    for dims in ({}, {"a": 1, "b": 300}, {"a": 5, "b": 0}) if dynamic else ({},):
+        f.case("x".join(map(str, {**f.sizes, **dims}.values())), dims, integers(-16, 16), EXACT,
+               lambda x, start: find(np.concatenate([x, start[:, None]], axis=1), axis=1) + 0.0)
+    return f
+
+
+def pool(element):
+    f = Function("pooling_max", element.name, "float8_window", {"N": 2, "H": 9, "W": 12, "C": 5, "P": 4, "Q": 5, "K": 3, "L": 4})
+    x, start = f.arg(element, "NHWC"), f.arg(element, "NPQC")
+    f.ret(f.op("linalg.pooling_nhwc_max", [x, f.empty(element, "KL")], start, "{strides = dense<2> : tensor<2xi64>}"))
+
+    def reference(x, start):
+        windows = np.lib.stride_tricks.sliding_window_view(x, (3, 4), axis=(1, 2))[:, ::2, ::2]
+        return np.maximum(windows.max(axis=(-2, -1)), start) + 0.0
+
+    f.case("2x9x12x5", {}, integers(-16, 16), EXACT, reference)
+    return f
+
+
 def product(a, b, form, dynamic, unsigned=None, sums=F32):
     """`unsigned`: the operand that is extended by zeros."""
     left, right = FORMS[form]
@@ -320,6 +349,9 @@ def functions():
         yield signs_of_products(signs, False)
     yield signs_of_products("ss", True)
     for element in (E4M3, E5M2):
+        for op in ("max", "min"):
+            yield extrema(element, op, op == "max")
+        yield pool(element)
         for other in (F32, F16, BF16, F64):
             yield cast(other, element)
             yield cast(element, other)

@@ -211,7 +211,33 @@ def cropped(element, dynamic):
     return f
 
 
+def diagonal(element, dims, dynamic):
+    """Writes x on a diagonal (`aa`, or a batch of them: `baa`) of what is there, beside it what was."""
+    sizes = {"a": 37, "b": 5}
+    f = Function("diagonal", element.name, dims, {d: sizes[d] for d in sorted(set(dims))}, dynamic)
+    loops = "".join(sorted(set(dims)))
+    x, before = f.arg(element, loops), f.arg(element, dims)
+    f.ret(f.generic(loops, [x], before, lambda lines, x, out: x))
+
+    def reference(x, before):
+        before, at = before.copy(), np.arange(len(x))
+        if dims == "baa":
+            before[:, at, at] = x.T
+        else:
+            before[(at,) * len(dims)] = x
+        return before
+
+    for changed in ({}, {"a": 1}, {"a": 0}) if dynamic else ({},):
+        f.case("x".join(map(str, {**f.sizes, **changed}.values())), changed, data(element), EXACT, reference)
+    return f
+
+
 def functions():
+    for element in (F32, F16, I8):
+        yield diagonal(element, "aa", element is not F16)
+    yield diagonal(F32, "aa", False)
+    yield diagonal(F32, "baa", True)
+    yield diagonal(I64, "aaa", True)
     for element in (F32, I8):
         for dynamic in (False, True):
             yield offset(element, dynamic)

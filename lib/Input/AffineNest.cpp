@@ -279,37 +279,61 @@ std::optional<NestRefusal> NestRaiser::toAffine() {
   return keepCarried();
 }
 
+/// The loop in `loop` that goes on with all that it carries, and gives all that it yields: a sum
+/// over several dims. Null if there is none.
+static affine::AffineForOp carryingOn(affine::AffineForOp loop) {
+  Operation *yield = loop.getBody()->getTerminator();
+  auto inner = yield->getNumOperands() ? yield->getOperand(0).getDefiningOp<affine::AffineForOp>()
+                                       : affine::AffineForOp();
+  if (!inner || inner->getParentOp() != loop || inner.getNumResults() != loop.getNumResults())
+    return {};
+  for (auto [argument, init, result, yielded] :
+       llvm::zip_equal(loop.getRegionIterArgs(), inner.getInits(), inner.getResults(),
+                       yield->getOperands()))
+    if (init != argument || !argument.hasOneUse() || yielded != result || !result.hasOneUse())
+      return {};
+  return inner;
+}
+
 /// What loops carry is kept in memory, an element for each iteration of the loops around
 /// them:
 ///   %r = affine.for %k iter_args(%s = %z) { …; affine.yield %t }
 /// becomes
 ///   store %z, %m[%i]; affine.for %k { %s = load %m[%i]; …; store %t, %m[%i] }; %r = load %m[%i]
+/// A loop that carries on what one around it does has the same elements.
 std::optional<NestRefusal> NestRaiser::keepCarried() {
   SmallVector<affine::AffineForOp> carrying;
   nest->walk<WalkOrder::PreOrder>([&](affine::AffineForOp loop) {
     if (loop.getNumResults())
       carrying.push_back(loop);
   });
+  // The loop that carries on, and the elements of the one around it.
+  affine::AffineForOp inner;
+  SmallVector<Value> memrefs, places;
   for (affine::AffineForOp loop : carrying) {
+    bool carriesOn = loop == inner;
+    inner = carryingOn(loop);
     SmallVector<affine::AffineForOp> around;
-    SmallVector<Value> places;
     for (Operation *op = loop->getParentOp(); nest->isAncestor(op); op = op->getParentOp())
       if (auto outer = dyn_cast<affine::AffineForOp>(op))
         around.insert(around.begin(), outer);
-    b.setInsertionPoint(nest);
-    if (std::optional<NestRefusal> refusal = setTrips(around))
-      return refusal;
-    // Also where no iteration ever stores one.
-    for (OpFoldResult &trip : trips)
-      if (isZeroInteger(trip))
-        trip = b.getIndexAttr(1);
-    SmallVector<Value> memrefs;
-    auto [shape, sizes] = decomposeMixedValues(trips);
-    for (Type type : loop.getResultTypes())
-      memrefs.push_back(
-          memref::AllocOp::create(b, loop.getLoc(), MemRefType::get(shape, type), sizes));
-    for (affine::AffineForOp outer : around)
-      places.push_back(outer.getInductionVar());
+    if (!carriesOn) {
+      b.setInsertionPoint(nest);
+      if (std::optional<NestRefusal> refusal = setTrips(around))
+        return refusal;
+      // Also where no iteration ever stores one.
+      for (OpFoldResult &trip : trips)
+        if (isZeroInteger(trip))
+          trip = b.getIndexAttr(1);
+      memrefs.clear();
+      places.clear();
+      auto [shape, sizes] = decomposeMixedValues(trips);
+      for (Type type : loop.getResultTypes())
+        memrefs.push_back(
+            memref::AllocOp::create(b, loop.getLoc(), MemRefType::get(shape, type), sizes));
+      for (affine::AffineForOp outer : around)
+        places.push_back(outer.getInductionVar());
+    }
     AffineMap map = b.getMultiDimIdentityMap(places.size());
     auto load = [&](Value memref) -> Value {
       return affine::AffineLoadOp::create(b, loop.getLoc(), memref, map, places);
@@ -318,8 +342,9 @@ std::optional<NestRefusal> NestRaiser::keepCarried() {
       affine::AffineStoreOp::create(b, loop.getLoc(), value, memref, map, places);
     };
     b.setInsertionPoint(loop);
-    for (auto [init, memref] : llvm::zip_equal(loop.getInits(), memrefs))
-      store(init, memref);
+    if (!carriesOn)
+      for (auto [init, memref] : llvm::zip_equal(loop.getInits(), memrefs))
+        store(init, memref);
     auto made = affine::AffineForOp::create(
         b, loop.getLoc(), loop.getLowerBoundOperands(), loop.getLowerBoundMap(),
         loop.getUpperBoundOperands(), loop.getUpperBoundMap(), loop.getStepAsInt());
@@ -327,18 +352,20 @@ std::optional<NestRefusal> NestRaiser::keepCarried() {
     Operation *yield = loop.getBody()->getTerminator();
     b.setInsertionPoint(made.getBody()->getTerminator());
     Operation *end = b.getInsertionBlock()->getTerminator();
-    for (auto [argument, memref] : llvm::zip_equal(loop.getRegionIterArgs(), memrefs))
-      argument.replaceAllUsesWith(load(memref));
+    for (auto [argument, init, memref] :
+         llvm::zip_equal(loop.getRegionIterArgs(), loop.getInits(), memrefs))
+      argument.replaceAllUsesWith(inner ? init : load(memref));
     end->getBlock()->getOperations().splice(end->getIterator(),
                                             loop.getBody()->getOperations());
-    for (auto [value, memref] : llvm::zip_equal(yield->getOperands(), memrefs))
-      store(value, memref);
+    if (!inner)
+      for (auto [value, memref] : llvm::zip_equal(yield->getOperands(), memrefs))
+        store(value, memref);
     yield->erase();
     b.setInsertionPointAfter(made);
     if (loop == nest) {
       nest = made;
       given = memrefs;
-    } else {
+    } else if (!carriesOn) {
       for (auto [result, memref] : llvm::zip_equal(loop.getResults(), memrefs))
         result.replaceAllUsesWith(load(memref));
     }

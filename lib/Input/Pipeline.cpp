@@ -20,6 +20,7 @@ void tilewright::populateInputPipeline(OpPassManager &pm,
   pm.addPass(createResolveCalleesPass());
   pm.addPass(createDefineMemrefsPass());
   pm.addPass(createInlineMemrefCallsPass());
+  pm.addPass(createPassIndicesPass());
   OpPassManager &func = pm.nest<func::FuncOp>();
   // In front of whatever folds.
   func.addPass(createGeneralizeIntegersPass());

@@ -132,20 +132,44 @@ static LogicalResult sequence(scf::ParallelOp loop) {
   return success();
 }
 
+/// What `loop` reduces to values begins with numbers that change nothing, and goes from iteration
+/// to iteration.
 static LogicalResult sequence(affine::AffineParallelOp loop) {
-  if (loop.getNumResults())
-    return loop.emitOpError("gives values; write the sum as affine.for with iter_args");
   OpBuilder b(loop);
+  Location loc = loop.getLoc();
+  SmallVector<arith::AtomicRMWKind> kinds;
+  SmallVector<Value> carried;
+  for (auto [kind, type] : llvm::zip_equal(loop.getReductions(), loop.getResultTypes())) {
+    kinds.push_back(static_cast<arith::AtomicRMWKind>(cast<IntegerAttr>(kind).getInt()));
+    if (!arith::getIdentityValueAttr(kinds.back(), type, b, loc))
+      return failure();
+    carried.push_back(arith::getIdentityValue(kinds.back(), type, b, loc));
+  }
   IRMapping mapping;
+  SmallVector<affine::AffineForOp> nest;
   for (unsigned dim = 0; dim < loop.getNumDims(); ++dim) {
     auto made = affine::AffineForOp::create(
-        b, loop.getLoc(), loop.getLowerBoundsOperands(), loop.getLowerBoundMap(dim),
-        loop.getUpperBoundsOperands(), loop.getUpperBoundMap(dim), loop.getSteps()[dim]);
+        b, loc, loop.getLowerBoundsOperands(), loop.getLowerBoundMap(dim),
+        loop.getUpperBoundsOperands(), loop.getUpperBoundMap(dim), loop.getSteps()[dim], carried);
     mapping.map(loop.getBody()->getArgument(dim), made.getInductionVar());
+    carried.assign(made.getRegionIterArgs().begin(), made.getRegionIterArgs().end());
     b.setInsertionPointToStart(made.getBody());
+    nest.push_back(made);
   }
   for (Operation &op : loop.getBody()->without_terminator())
     b.clone(op, mapping);
+  SmallVector<Value> next;
+  for (auto [kind, before, value] :
+       llvm::zip_equal(kinds, carried, loop.getBody()->getTerminator()->getOperands()))
+    next.push_back(
+        arith::getReductionOp(kind, b, loc, before, mapping.lookupOrDefault(value)));
+  if (!next.empty())
+    for (affine::AffineForOp made : llvm::reverse(nest)) {
+      b.setInsertionPointToEnd(made.getBody());
+      affine::AffineYieldOp::create(b, loc, next);
+      next.assign(made.result_begin(), made.result_end());
+    }
+  loop.replaceAllUsesWith(next);
   loop.erase();
   return success();
 }

@@ -60,3 +60,20 @@ func.func @Affine(%a: memref<8x64xf32>, %b: memref<8x64xf32>) {
   }
   return
 }
+
+// CHECK-LABEL: func.func @AffineSum
+// CHECK: %[[Z:.*]] = arith.constant 0.0
+// CHECK: %[[R:.*]] = affine.for %[[I:.*]] = 0 to 8 iter_args(%[[P:.*]] = %[[Z]])
+// CHECK: %[[S:.*]] = affine.for %[[J:.*]] = 0 to 64 iter_args(%[[Q:.*]] = %[[P]])
+// CHECK: %[[X:.*]] = affine.load %{{.*}}[%[[I]], %[[J]]]
+// CHECK: %[[T:.*]] = arith.addf %[[Q]], %[[X]]
+// CHECK: affine.yield %[[T]]
+// CHECK: affine.yield %[[S]]
+// CHECK: return %[[R]]
+func.func @AffineSum(%a: memref<8x64xf32>) -> f32 {
+  %r = affine.parallel (%i, %j) = (0, 0) to (8, 64) reduce ("addf") -> f32 {
+    %x = affine.load %a[%i, %j] : memref<8x64xf32>
+    affine.yield %x : f32
+  }
+  return %r : f32
+}

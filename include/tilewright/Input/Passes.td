@@ -73,6 +73,15 @@ def DefineShiftsPass : Pass<"tilewright-define-shifts", "::mlir::func::FuncOp"> 
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def PassIndicesPass : Pass<"tilewright-pass-indices", "::mlir::ModuleOp"> {
+  let summary = "Pass tensors of indices as tensors of i64";
+  let description = [{
+    Arguments and results of functions that are tensors of `index` become tensors of i64, with
+    `arith.index_cast` at both ends; so do operands and results of calls.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def GeneralizeIntegersPass
     : Pass<"tilewright-generalize-integers", "::mlir::func::FuncOp"> {
   let summary = "Arithmetic on integer tensors of dynamic shape as linalg.generic";

@@ -4,8 +4,8 @@
 
 import numpy as np
 
-from data import F32, I1, I32, I64, integers
-from functions import EXACT, Function
+from data import F32, I1, I32, I64, INDEX, integers
+from functions import EXACT, Function, Value
 
 
 def function(element, label, args, result, body, reference, values, sizes=None, dynamic=False, cases=({},)):
@@ -27,9 +27,33 @@ def places(count):
     return np.arange(count, dtype=np.int64)
 
 
+def passed(dynamic):
+    """Tensors of indices as arguments and results; where they are read, too."""
+    f = Function("index_numbers", "index", "passed", {"m": 70, "n": 9, "k": 33}, dynamic)
+    x = f.arg(F32, "mn")
+    # Who calls passes numbers of 64 bits.
+    rows, start = (Value(f.arg(I64, "k", type_text=f.type(INDEX, "k")).name, INDEX, "k") for _ in range(2))
+
+    def take(lines, row, out):
+        lines += ["%j = linalg.index 1 : index", f"%r = tensor.extract {x.name}[{row}, %j] : {f.value_type(x)}"]
+        return "%r"
+
+    def add(lines, row, start, out):
+        lines.append(f"%r = arith.addi {row}, {start} : index")
+        return "%r"
+
+    taken = f.generic("kn", [rows], f.empty(F32, "kn"), take)
+    f.ret(taken, f.generic("k", [rows, start], f.empty(INDEX, "k"), add))
+    for sizes in ({}, {"k": 1}, {"k": 0}) if dynamic else ({},):
+        f.case("x".join(map(str, {**f.sizes, **sizes}.values())), sizes, [integers(-9, 9), integers(0, 69), integers(-10**12, 10**12)],
+               EXACT, lambda x, rows, start: [x[rows], rows + start])
+    return f
+
+
 def functions():
     far = 5000000000
     for dynamic in (False, True):
+        yield passed(dynamic)
         yield function(I64, "product", [I64], I64,
                        ["%i = linalg.index 0 : index", "%k = arith.constant 100000 : index",
                         "%m = arith.muli %i, %k : index", "%c = arith.index_cast %m : index to i64",

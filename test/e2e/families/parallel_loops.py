@@ -1,7 +1,7 @@
 # Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Loops that say they are parallel, as tilers write them: scf.forall over tiles of tensors and over memrefs, scf.parallel with
-and without sums, affine.parallel."""
+and without sums, affine.parallel, likewise."""
 
 import numpy as np
 
@@ -126,9 +126,36 @@ def memrefs(element, dynamic):
     return f
 
 
+SUMS = """
+affine.parallel (%i) = (0) to ({m}) {{
+  %s = affine.parallel (%j, %p) = (0, 0) to ({n}, {k}) reduce ("addf") -> {e} {{
+    %x = affine.load %arg0[%i, %j, %p] : {0}
+    affine.yield %x : {e}
+  }}
+  affine.store %s, %arg1[%i] : {1}
+  %l:2 = affine.parallel (%j) = (0) to ({n}) reduce ("maximumf", "minimumf") -> ({e}, {e}) {{
+    %x = affine.load %arg0[%i, %j, 0] : {0}
+    affine.yield %x, %x : {e}, {e}
+  }}
+  affine.store %l#0, %arg2[%i] : {2}
+  affine.store %l#1, %arg3[%i] : {3}
+}}
+"""
+
+
+def sums(element, dynamic):
+    dims = {"m": 18, "n": 7, "k": 45}
+    f, values, words = begin(element, "affine_sums", dims, ("mnk", "m", "m", "m"), dynamic, True)
+    write(f, SUMS, map(f.value_type, values), words)
+    f.case("18x7x45", {}, integers(-3, 3), EXACT,
+           lambda x, *_: [x.sum(axis=(1, 2)), x[:, :, 0].max(axis=1), x[:, :, 0].min(axis=1)])
+    return f
+
+
 def functions():
     for dynamic in (False, True):
         for element in (F32, F16):
             yield tiled(element, dynamic)
         yield moved(F32, dynamic)
         yield memrefs(F32, dynamic)
+        yield sums(F32, dynamic)

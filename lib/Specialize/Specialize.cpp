@@ -47,6 +47,34 @@ static constexpr int64_t kImageClasses[] = {1, 4, 16}, kPixelClasses[] = {256, 2
 /// a vector, has one.
 static constexpr size_t kOfWarps = 3, kOfProcessors = 1;
 
+/// Rows of both operands of a product are as many where it gives a square, and sums along them
+/// begin with the same fill, but run over loops of their own: those of the second one get a fill
+/// of their own.
+static void separateRowFills(linalg::LinalgOp product) {
+  llvm::SmallPtrSet<Operation *, 8> met;
+  llvm::SmallDenseMap<Operation *, int64_t> sides;
+  for (OpOperand *input : product.getDpsInputOperands()) {
+    llvm::SmallDenseMap<Operation *, Operation *> own;
+    SmallVector<Value> left = {input->get()};
+    while (!left.empty()) {
+      auto op = left.pop_back_val().getDefiningOp<linalg::LinalgOp>();
+      if (!op || !met.insert(op).second)
+        continue;
+      llvm::append_range(left, op.getDpsInputs());
+      for (OpOperand &init : op.getDpsInitsMutable()) {
+        Operation *fill = init.get().getDefiningOp<linalg::FillOp>();
+        int64_t side = input->getOperandNumber();
+        if (!fill || sides.try_emplace(fill, side).first->second == side)
+          continue;
+        Operation *&made = own[fill];
+        if (!made)
+          made = OpBuilder(fill).clone(*fill);
+        init.set(made->getResult(0));
+      }
+    }
+  }
+}
+
 /// Two products of one size begin with the same fill, but run over loops of their own: each
 /// gets a fill of its own.
 static void separateFills(func::FuncOp kernel) {
@@ -58,6 +86,7 @@ static void separateFills(func::FuncOp kernel) {
     Operation *fill = init.get().getDefiningOp<linalg::FillOp>();
     if (fill && !seen.insert(fill).second)
       init.set(OpBuilder(fill).clone(*fill)->getResult(0));
+    separateRowFills(op);
   });
 }
 

@@ -206,7 +206,41 @@ def scaled_floats(a, label, dims, dynamic=False, cases=({},)):
     return f
 
 
+def cross_covariance(label, dims, dynamic=False):
+    """The product of two matrices of as many rows, each divided by its length."""
+    f = Function("row_norm", "f32", f"cross_covariance_{label}", {**dims, "e": dims["d"]}, dynamic)
+    sides = [(f.arg(F32, "h" + rows + "n"), rows) for rows in "de"]
+    least = f.constant(F32, 2.0**-20)
+    normal = []
+    for x, rows in sides:
+        squares = f.generic(x.dims, [x], f.zeros(F32, "h" + rows),
+                            lambda lines, a, out: lines.extend((f"%p = arith.mulf {a}, {a} : f32", f"%t = arith.addf %p, {out} : f32")) or "%t",
+                            reduce="n")
+
+        def scale(lines, a, total, out):
+            lines.extend((f"%l = math.sqrt {total} : f32", f"%m = arith.maximumf %l, {least.name} : f32", f"%r = arith.divf {a}, %m : f32"))
+            return "%r"
+
+        normal.append(f.generic(x.dims, [x, squares], f.empty(F32, x.dims), scale))
+    f.ret(f.generic("hden", normal, f.zeros(F32, "hde"),
+                    lambda lines, a, b, out: lines.extend((f"%p = arith.mulf {a}, {b} : f32", f"%t = arith.addf {out}, %p : f32")) or "%t",
+                    reduce="n"))
+
+    def reference(q, k):
+        q, k = (x / np.maximum(np.sqrt((x * x).sum(axis=-1, keepdims=True)), 2.0**-20) for x in (q, k))
+        return q @ k.swapaxes(1, 2)
+
+    # Of rows of length one, the products of elements add up to one at most.
+    limits = relative(4 * dims["n"] * F32.eps, 4 * dims["n"] * F32.eps)
+    for changed in ({}, {"d": 7, "e": 7}, {"n": 1}) if dynamic else ({},):
+        f.case("x".join(map(str, {**f.sizes, **changed}.values())), changed, uniform(-1, 1), limits, reference)
+    return f
+
+
 def functions():
+    yield cross_covariance("short", {"h": 4, "d": 22, "n": 16})
+    yield cross_covariance("long", {"h": 2, "d": 48, "n": 64})
+    yield cross_covariance("any", {"h": 2, "d": 22, "n": 16}, True)
     yield group_norm(F32, "f32", {"n": 2, "g": 4, "c": 3, "s": 50})
     yield group_norm(F16, "f16", {"n": 1, "g": 2, "c": 8, "s": 64})
     yield group_norm(BF16, "images", {"n": 1, "g": 3, "c": 4, "s": 36}, "n", ({}, {"n": 0}, {"n": 5}))

@@ -53,6 +53,8 @@ def operators():
                                             (random(1, 2, 8),)),
         "indices of max_pool2d of nothing": (lambda x: functional.max_pool2d(x, 3, 2, ceil_mode=True, return_indices=True)[1] < 72,
                                              (torch.full((1, 1, 9, 8), -math.inf),)),
+        "average pools without a pad": (lambda x: (functional.avg_pool2d(x, 2, 2), functional.avg_pool2d(x, (3, 2)), functional.avg_pool2d(x, 2, 1)),
+                                        (random(1, 2, 9, 8),)),
         "average pools without a batch": (lambda x: (functional.avg_pool2d(x, 3, 2), functional.avg_pool2d(x, 3, 2, ceil_mode=True),
                                                      functional.avg_pool1d(x[0], 3, 2), functional.avg_pool1d(x[0], 3, 2, ceil_mode=True)),
                                           (random(2, 9, 8),)),

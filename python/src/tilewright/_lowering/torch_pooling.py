@@ -73,7 +73,9 @@ def _weights(sizes):
 
 
 def _average_pool(operator, count):
-    def decomposed(x, kernel_size, stride=(), padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None):
+    def decomposed(x, kernel_size, stride=(), padding=None, ceil_mode=False, count_include_pad=True, divisor_override=None):
+        # Where there is none, PyTorch leaves it out, also of the call below.
+        padding = [0] * count if padding is None else padding
         given = [kernel_size, stride, padding]
         kernel, padding = (_of_dims(values, count) for values in (kernel_size, padding))
         stride, sizes = _of_dims(stride, count, kernel), x.shape[-count:]

@@ -166,7 +166,7 @@ std::optional<PredictedKernel> tilewright::predictKernel(ArrayRef<linalg::Linalg
   return PredictedKernel{first->cost * 1e-3, first->config};
 }
 
-double tilewright::launchTime() { return kLaunch; }
+double tilewright::launchTime(TargetAttr target) { return chipOf(target).kernelMicroseconds; }
 
 std::optional<double> tilewright::predictTime(ArrayRef<linalg::LinalgOp> ops,
                                               TargetAttr target) {

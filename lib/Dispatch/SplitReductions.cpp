@@ -250,7 +250,7 @@ predictParts(ArrayRef<linalg::LinalgOp> ops, const Split &split, TargetAttr targ
     op->erase();
   if (!found || !ofSum)
     return std::nullopt;
-  found->time += *ofSum + launchTime();
+  found->time += *ofSum + launchTime(target);
   return found;
 }
 

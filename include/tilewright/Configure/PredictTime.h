@@ -31,7 +31,7 @@ std::optional<PredictedKernel> predictKernel(llvm::ArrayRef<mlir::linalg::Linalg
                                              TargetAttr target);
 
 /// Microseconds of a launch, which are not in these times.
-double launchTime();
+double launchTime(TargetAttr target);
 
 /// The config alone; null where there is no such time.
 LoweringConfigAttr predictConfig(llvm::ArrayRef<mlir::linalg::LinalgOp> ops,

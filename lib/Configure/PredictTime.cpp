@@ -17,6 +17,7 @@
 #include "tilewright/Configure/Configure.h"
 #include "tilewright/Configure/KernelInfo.h"
 
+#include "Bound.h"
 #include "CostModel.h"
 
 #include "mlir/IR/OwningOpRef.h"

@@ -295,6 +295,14 @@ static affine::AffineForOp carryingOn(affine::AffineForOp loop) {
   return inner;
 }
 
+namespace {
+/// Where what a loop carries is kept: elements of memrefs, one for each iteration of the loops
+/// around it.
+struct CarriedElements {
+  SmallVector<Value> memrefs, places;
+};
+} // namespace
+
 /// What loops carry is kept in memory, an element for each iteration of the loops around
 /// them:
 ///   %r = affine.for %k iter_args(%s = %z) { …; affine.yield %t }
@@ -307,12 +315,14 @@ std::optional<NestRefusal> NestRaiser::keepCarried() {
     if (loop.getNumResults())
       carrying.push_back(loop);
   });
-  // The loop that carries on, and the elements of the one around it.
-  affine::AffineForOp inner;
-  SmallVector<Value> memrefs, places;
+  // Of loops that carry on, the elements of those around them. Others may come in between.
+  DenseMap<Operation *, CarriedElements> keptAround;
   for (affine::AffineForOp loop : carrying) {
-    bool carriesOn = loop == inner;
-    inner = carryingOn(loop);
+    auto known = keptAround.find(loop);
+    bool carriesOn = known != keptAround.end();
+    CarriedElements elements = carriesOn ? known->second : CarriedElements();
+    SmallVector<Value> &memrefs = elements.memrefs, &places = elements.places;
+    affine::AffineForOp inner = carryingOn(loop);
     SmallVector<affine::AffineForOp> around;
     for (Operation *op = loop->getParentOp(); nest->isAncestor(op); op = op->getParentOp())
       if (auto outer = dyn_cast<affine::AffineForOp>(op))
@@ -325,8 +335,6 @@ std::optional<NestRefusal> NestRaiser::keepCarried() {
       for (OpFoldResult &trip : trips)
         if (isZeroInteger(trip))
           trip = b.getIndexAttr(1);
-      memrefs.clear();
-      places.clear();
       auto [shape, sizes] = decomposeMixedValues(trips);
       for (Type type : loop.getResultTypes())
         memrefs.push_back(
@@ -334,6 +342,8 @@ std::optional<NestRefusal> NestRaiser::keepCarried() {
       for (affine::AffineForOp outer : around)
         places.push_back(outer.getInductionVar());
     }
+    if (inner)
+      keptAround[inner] = elements;
     AffineMap map = b.getMultiDimIdentityMap(places.size());
     auto load = [&](Value memref) -> Value {
       return affine::AffineLoadOp::create(b, loop.getLoc(), memref, map, places);

@@ -346,3 +346,35 @@ func.func @DividesAndCounts(%a: memref<8xi32>, %b: memref<8xi32>, %n: i32) {
   }
   return
 }
+
+// A sum over two loops is one sum, also where a loop in front of the inner one carries a product.
+// CHECK-LABEL: func.func @Weighted
+// CHECK-SAME: %[[X:.*]]: memref<6x4x5xf32>, %[[W:.*]]: memref<4x3xf32>, %[[O:.*]]: memref<6xf32>
+// CHECK-DAG: %[[SUMS:.*]] = memref.alloc() : memref<6xf32>
+// CHECK-DAG: %[[WEIGHTS:.*]] = memref.alloc() : memref<6x4xf32>
+// CHECK-DAG: linalg.fill {{.*}} outs(%[[SUMS]] : memref<6xf32>)
+// CHECK-DAG: linalg.generic {{.*}} ins(%[[W]] : memref<4x3xf32>) outs(%[[WEIGHTS]] : memref<6x4xf32>)
+// CHECK: linalg.generic {{.*}}["parallel", "reduction", "reduction"]} ins(%[[X]], %[[WEIGHTS]] : {{.*}}) outs(%[[SUMS]] : memref<6xf32>)
+// CHECK: linalg.generic {{.*}}["parallel"]} ins(%[[SUMS]] : memref<6xf32>) outs(%[[O]] :
+func.func @Weighted(%x: memref<6x4x5xf32>, %w: memref<4x3xf32>, %o: memref<6xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  affine.for %p = 0 to 6 {
+    %r = affine.for %i = 0 to 4 iter_args(%s = %zero) -> f32 {
+      %t = affine.for %k = 0 to 3 iter_args(%u = %one) -> f32 {
+        %a = affine.load %w[%i, %k] : memref<4x3xf32>
+        %b = arith.mulf %u, %a : f32
+        affine.yield %b : f32
+      }
+      %n = affine.for %j = 0 to 5 iter_args(%v = %s) -> f32 {
+        %a = affine.load %x[%p, %i, %j] : memref<6x4x5xf32>
+        %b = arith.mulf %a, %t : f32
+        %c = arith.addf %v, %b : f32
+        affine.yield %c : f32
+      }
+      affine.yield %n : f32
+    }
+    affine.store %r, %o[%p] : memref<6xf32>
+  }
+  return
+}

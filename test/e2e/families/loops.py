@@ -276,6 +276,32 @@ TOTAL = """
 affine.store %r, %arg1[1] : {1}
 """
 
+# A sum over two loops, a sum of its own in front of the inner one, and one that goes on behind them.
+WEIGHTED = """
+affine.for %i = 0 to %m {{
+  %r = affine.for %j = 0 to %n iter_args(%acc = %zero) -> {e} {{
+    %w = affine.for %l = 0 to %k iter_args(%u = %zero) -> {e} {{
+      %x = affine.load %arg1[%j, %l] : {1}
+      %s = arith.addi %u, %x : {e}
+      affine.yield %s : {e}
+    }}
+    %t = affine.for %l = 0 to %k iter_args(%v = %acc) -> {e} {{
+      %x = affine.load %arg0[%i, %j, %l] : {0}
+      %y = arith.muli %x, %w : {e}
+      %s = arith.addi %v, %y : {e}
+      affine.yield %s : {e}
+    }}
+    affine.yield %t : {e}
+  }}
+  %b = affine.for %j = 0 to %n iter_args(%acc = %r) -> {e} {{
+    %x = affine.load %arg0[%i, %j, %j] : {0}
+    %s = arith.addi %acc, %x : {e}
+    affine.yield %s : {e}
+  }}
+  affine.store %b, %arg2[%i] : {2}
+}}
+"""
+
 
 # Steps of time, each of which needs the one before.
 STEPS = """
@@ -307,6 +333,10 @@ def steps(x, y):
         y[1:-1, 1:-1] = x[:-2, 1:-1] + x[2:, 1:-1] - x[1:-1, :-2] + x[1:-1, 2:]
         x[1:-1, 1:-1] = y[1:-1, 1:-1]
     return [x, y]
+
+
+def weighted(x, w, y):
+    return [np.einsum("mnk,nk->m", x, np.broadcast_to(w.sum(axis=1, keepdims=True), w.shape)) + np.einsum("mnn->m", x[:, :, :x.shape[1]])]
 
 
 def windows(x, w, y):
@@ -409,6 +439,8 @@ def functions():
                       ({}, {"m": 3}, {"m": 4}) if dynamic else ({},), (-1, 1))
         yield program(I32, "steps", {"m": 23, "n": 40}, ("mn", "mn"), STEPS, steps, dynamic,
                       ({}, {"m": 3, "n": 3}, {"m": 2}, {"n": 1}) if dynamic else ({},))
+        yield program(I32, "weighted", {"m": 21, "n": 9, "k": 13}, ("mnk", "nk", "m"), WEIGHTED, weighted, dynamic,
+                      ({}, {"m": 1}, {"m": 0}, {"n": 1}, {"n": 0}) if dynamic else ({},))
         yield program(I32, "conditions", {"m": 19, "n": 45}, ("mn", "mn", "mn"), CONDITIONS, conditions, dynamic, sizes)
     yield program(I32, "horner", {"m": 21, "n": 8}, ("mn", "m"), HORNER, horner)
     yield program(I32, "prefix", {"m": 60}, ("m",), PREFIX, lambda x: [np.cumsum(x)], True, ({}, {"m": 1}))

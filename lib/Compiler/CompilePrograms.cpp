@@ -120,6 +120,7 @@ LogicalResult Compilation::compileOracle(Job &job, const HostOptions &host,
   DefineMemrefsPassOptions copied;
   copied.copyTensors = true;
   input.addPass(createDefineMemrefsPass(copied));
+  input.addPass(createPassIndicesPass());
   input.addNestedPass<func::FuncOp>(createGeneralizeIntegersPass());
   input.addNestedPass<func::FuncOp>(createDropAssertsPass());
   input.addNestedPass<func::FuncOp>(createSequenceParallelLoopsPass());

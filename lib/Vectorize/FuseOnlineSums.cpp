@@ -58,9 +58,9 @@ struct OnlineSum {
 
 /// Values of the one loop and of the other that are the same in each iteration, but for the
 /// order of dims of vectors.
-class SameValues {
+class SameInBothLoops {
 public:
-  SameValues(OnlineSum &sum) : sum(sum) {}
+  SameInBothLoops(OnlineSum &sum) : sum(sum) {}
   bool operator()(Value a, Value b);
 
 private:
@@ -71,7 +71,7 @@ private:
 } // namespace
 
 /// Terms outside of the tile are masked, so that reads may differ there.
-bool SameValues::isSameRead(vector::TransferReadOp a, vector::TransferReadOp b) {
+bool SameInBothLoops::isSameRead(vector::TransferReadOp a, vector::TransferReadOp b) {
   auto isWhole = [](vector::TransferReadOp read) {
     return llvm::all_of(read.getInBoundsValues(), [](bool inside) { return inside; });
   };
@@ -87,14 +87,14 @@ bool SameValues::isSameRead(vector::TransferReadOp a, vector::TransferReadOp b) 
                       [&](auto pair) { return (*this)(std::get<0>(pair), std::get<1>(pair)); });
 }
 
-bool SameValues::haveSameOperands(Operation *a, Operation *b) {
+bool SameInBothLoops::haveSameOperands(Operation *a, Operation *b) {
   return a->getNumOperands() == b->getNumOperands() &&
          llvm::all_of(llvm::zip_equal(a->getOperands(), b->getOperands()), [&](auto pair) {
            return (*this)(std::get<0>(pair), std::get<1>(pair));
          });
 }
 
-bool SameValues::operator()(Value a, Value b) {
+bool SameInBothLoops::operator()(Value a, Value b) {
   if (a == b && (sum.order.empty() || !isa<VectorType>(a.getType())))
     return true;
   DenseElementsAttr left, right;
@@ -187,7 +187,7 @@ static std::optional<OnlineSum> matchOnlineSum(scf::ForOp loop) {
   scf::ForOp other = sum.maxLoop;
   if (other->getBlock() != loop->getBlock() || other.getLowerBound() != loop.getLowerBound() ||
       other.getUpperBound() != loop.getUpperBound() || other.getStep() != loop.getStep() ||
-      !SameValues(sum)(sum.term, sum.below.getLhs()))
+      !SameInBothLoops(sum)(sum.term, sum.below.getLhs()))
     return std::nullopt;
   return sum;
 }

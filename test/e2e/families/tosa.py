@@ -174,11 +174,11 @@ def broadcast(element, name, numpy):
 
 def unfolded():
     """What upstream folds to other results: the least number is negated to the greatest one, and a product of i8 is of i32."""
-    f = function(I8, "unfolded", {"m": 300})
+    f = function(I8, "unfolded", {"m": 300, "U": 1})
     x, none, hundred = f.arg(I8, "m"), const(f, I8, 0), const(f, I8, 100)
     once = apply(f, "tosa.negate", [x, none, none], I8, "m")
     f.ret(apply(f, "tosa.negate", [once, none, none], I8, "m"),
-          op(f, "tosa.mul", [hundred, hundred, none], "tensor<1xi32>", I32, None))
+          op(f, "tosa.mul", [hundred, hundred, none], "tensor<1xi32>", I32, "U"))
 
     def reference(x):
         negate = lambda x: np.minimum(-x.astype(np.int32), 127)

@@ -13,7 +13,8 @@
 //
 // Within a block, what is computed from a load moves up to it, as far as it meets the sums;
 // what follows, an activation say, moves down to where it is used, as pieces leave one by
-// one, too. Few values of arguments, one per row say, are read in front of all pieces. Blocks that multiply keep their order, which is their pipeline.
+// one, too. Few values of arguments, one per row say, are read in front of all pieces. Blocks that
+// multiply keep their order, which is their pipeline.
 
 #include "LayoutRules.h"
 #include "tilewright/Dialect/Divisibility.h"
@@ -160,6 +161,9 @@ void Scheduler::readFewFirst(func::FuncOp kernel) {
         !llvm::all_of(reads, [&](Operation *read) { return onlyReads(read, kernel); }))
       return;
   }
+  // What is read first already is where it is to be, with what it is computed from.
+  while (reads.contains(&*first))
+    ++first;
   for (Operation *op : topologicalSort(reads))
     op->moveBefore(&*first);
 }

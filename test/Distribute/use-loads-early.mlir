@@ -139,3 +139,31 @@ func.func private @rows(%row: memref<64xf32>, %sums: memref<4xf32>, %p: memref<6
   memref.store %y, %sums[%c0] : memref<4xf32>
   return
 }
+
+// -----
+
+#shared = #tilewright.shared
+
+// The index is the first op behind the sums, and stays in front of what is computed from it.
+// CHECK-LABEL: @first
+// CHECK: %[[SUM:.*]] = tilewright.mma_wait 0
+// CHECK-NEXT: %[[J:.*]] = arith.addi
+// CHECK-NEXT: %[[TWICE:.*]] = arith.muli %[[J]]
+// CHECK-NEXT: memref.load %{{.*}}[%[[TWICE]]]
+// CHECK: tilewright.mbarrier_wait
+func.func private @first(%row: memref<64xf32>, %sums: memref<4xf32>, %p: memref<64xf32, #shared>, %bars: memref<2xi64, #shared>, %i: index)
+    attributes {tilewright.kernel, tilewright.loaded_tiles = array<i64: 1>, tilewright.access = ["read", "readwrite", "read", "read"]} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %s = tilewright.mma_wait 0(%zero : f32)
+  %j = arith.addi %i, %c1 : index
+  tilewright.mbarrier_wait %bars[%c0] parity %c0 : memref<2xi64, #shared>
+  %v = memref.load %p[%c0] : memref<64xf32, #shared>
+  %twice = arith.muli %j, %j : index
+  %r = memref.load %row[%twice] : memref<64xf32>
+  %less = arith.subf %s, %r : f32
+  %x = arith.mulf %less, %v : f32
+  memref.store %x, %sums[%c0] : memref<4xf32>
+  return
+}

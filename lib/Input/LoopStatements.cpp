@@ -80,14 +80,23 @@ static bool mayFollow(Operation *first, Operation *second) {
   return false;
 }
 
+/// `reason`, or that it is not known what meets: accesses through different views of one memref.
+static std::string reasonFor(Operation *first, Operation *second, StringRef reason) {
+  if (affine::MemRefAccess(first).memref == affine::MemRefAccess(second).memref)
+    return reason.str();
+  return "may meet an element that is stored through another view of the same memref; use the memref "
+         "itself, whose indices are told apart";
+}
+
 std::optional<Conflict> tilewright::findConflict(ArrayRef<Statement> statements) {
   for (auto [number, statement] : llvm::enumerate(statements)) {
     Operation *store = statement.store;
     for (const Statement &earlier : statements.take_front(number))
       if (mayFollow(store, earlier.store))
         return Conflict{store, earlier.store,
-                        "stores an element that a later iteration stores by what stands "
-                        "in front of it"};
+                        reasonFor(store, earlier.store,
+                                  "stores an element that a later iteration stores by what stands "
+                                  "in front of it")};
     for (Operation *op : statement.slice) {
       auto load = dyn_cast<affine::AffineLoadOp>(op);
       if (!load)
@@ -96,12 +105,13 @@ std::optional<Conflict> tilewright::findConflict(ArrayRef<Statement> statements)
         Operation *written = writer.store;
         if (other < number && mayFollow(load, written))
           return Conflict{load, written,
-                          "loads an element before it is stored, by what stands in "
-                          "front of it in the nest"};
+                          reasonFor(load, written,
+                                    "loads an element before it is stored, by what stands in "
+                                    "front of it in the nest")};
         if (other >= number && !(other == number && statement.isOwnElement(load)) &&
             mayFollow(written, load))
           return Conflict{load, written,
-                          "loads what another iteration has stored"};
+                          reasonFor(load, written, "loads what another iteration has stored")};
       }
     }
   }

@@ -211,3 +211,19 @@ func.func @Within(%a: memref<64x64xf32>) {
   }
   return
 }
+
+// -----
+
+// Two halves, which views do not tell apart.
+func.func @Views(%m: memref<20xf32>) {
+  %a = memref.subview %m[0] [8] [1] : memref<20xf32> to memref<8xf32, strided<[1]>>
+  %b = memref.subview %m[8] [8] [1] : memref<20xf32> to memref<8xf32, strided<[1], offset: 8>>
+  affine.for %i = 0 to 8 {
+    // expected-error @below {{'affine.load' op may meet an element that is stored through another view of the same memref; use the memref itself}}
+    %x = affine.load %b[%i] : memref<8xf32, strided<[1], offset: 8>>
+    %y = arith.addf %x, %x : f32
+    // expected-note @below {{the other one of the two}}
+    affine.store %y, %a[%i] : memref<8xf32, strided<[1]>>
+  }
+  return
+}

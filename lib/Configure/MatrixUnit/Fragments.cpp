@@ -92,17 +92,24 @@ static int64_t convertedRegisters(const KernelInfo &info) {
   return 0;
 }
 
-/// Registers of a thread for addresses of bytes that are transposed in registers, where only a
-/// launch tells how far apart rows are: each load is of a row of its own.
-static int64_t rowRegisters(const KernelInfo &info, const TilePlan &plan) {
-  constexpr int64_t kAddress = 4, kWidth = 16;
+/// Registers of a thread for addresses of bytes and words, where only a launch tells how far apart
+/// rows are: each copy is of a row of its own. What is transposed in registers has two addresses, one
+/// in either memory. (Of 16 bits, a step has few copies.)
+static int64_t rowRegisters(const KernelInfo &info, const TilePlan &plan, TargetAttr target) {
+  constexpr int64_t kAddress = 2, kWidest = 16;
   int64_t registers = 0;
   for (OpOperand *operand : stepOperands(info)) {
     auto type = cast<RankedTensorType>(operand->get().getType());
-    if (isa<BlockArgument>(operand->get()) && type.getRank() && bytesPerElement(type) == 1 &&
-        !runsAlongSum(*operand) && ShapedType::isDynamicShape(type.getShape().drop_front()))
-      registers += kAddress * llvm::divideCeil(tileElements(info, plan, *operand),
-                                               kWidth * plan.threads);
+    int64_t each = bytesPerElement(type);
+    bool isTransposed = !runsAlongSum(*operand);
+    if (!isa<BlockArgument>(operand->get()) || !type.getRank() ||
+        (each != 4 && (each != 1 || !isTransposed)) ||
+        !ShapedType::isDynamicShape(type.getShape().drop_front()))
+      continue;
+    int64_t copied = isTransposed ? 0 : copyBytes(info, plan, *operand, target);
+    registers += kAddress * (isTransposed ? 2 : 1) *
+                 llvm::divideCeil(tileElements(info, plan, *operand) * each,
+                                  (copied ? copied : kWidest) * plan.threads);
   }
   return registers;
 }
@@ -229,7 +236,7 @@ int64_t MatrixUnit::registers(const KernelInfo &info, LoweringConfigAttr config,
   int64_t addresses = isOneStep(info, plan) ? kPlaceRegisters : kAddressRegisters;
   int64_t inLoop = addresses + llvm::divideCeil(bytes, 4 * plan.threads) +
                    convertedRegisters(info) + checkRegisters(info, plan, target) +
-                   rowRegisters(info, plan) + openWindowRegisters(info, plan);
+                   rowRegisters(info, plan, target) + openWindowRegisters(info, plan);
   int64_t behind = addresses + llvm::divideCeil(bytesBehindSums(info, plan), 4 * plan.threads);
   return std::max(withAhead(inLoop, ahead, plan, target), behind);
 }

@@ -130,7 +130,8 @@ static OpOperand *leadingOperand(const KernelInfo &info, const TilePlan &plan) {
 
 LiveValues::LiveValues(const KernelInfo &info, const TilePlan &plan, TargetAttr target,
                        OpOperand &leading)
-    : info(info), plan(plan), target(target), tiles(info, plan, target, leading), free(freeRegisters(plan, target)) {
+    : info(info), plan(plan), target(target), tiles(info, plan, target, leading),
+      free(freeRegisters(plan, target)) {
   llvm::SmallPtrSet<Value, 8> tensors;
   for (linalg::LinalgOp op : info.ops)
     for (OpOperand *input : op.getDpsInputOperands())

@@ -262,13 +262,15 @@ std::optional<PredictedKernel> OperandOrders::predict(ArrayRef<unsigned> numbers
       time += isKnownAtLoad(operand->get()) ? 0 : predictCopy(b, *operand, extents);
     }
     auto producer = operand->get().getDefiningOp<linalg::LinalgOp>();
-    if (producer && isComputed(number) && !ShapedType::isDynamicShape(producer.getStaticLoopRanges())) {
+    if (producer && isComputed(number) &&
+        !ShapedType::isDynamicShape(producer.getStaticLoopRanges())) {
       ops.push_back(cast<linalg::LinalgOp>(b.clone(*producer)));
       created.push_back(ops.back());
       inputs.push_back(ops.back()->getResult(0));
       continue;
     }
-    inputs.push_back(createTensor(b, loc, extents, maps[number], getElementTypeOrSelf(operand->get())));
+    Type element = getElementTypeOrSelf(operand->get());
+    inputs.push_back(createTensor(b, loc, extents, maps[number], element));
     created.push_back(inputs.back().getDefiningOp());
   }
   Type element = getElementTypeOrSelf(op.getResult(0));
@@ -368,7 +370,8 @@ OrRefusal<TransposedOperands> OperandOrders::choose() {
         least = *found;
         best.assign(numbers.begin(), numbers.end());
       }
-    std::string times = llvm::formatv("{0:f1} us with {1}, as predicted, {2:f1} us without{3}", least.time,
+    std::string times = llvm::formatv("{0:f1} us with {1}, as predicted, {2:f1} us without{3}",
+                                      least.time,
                                       best.size() == 2 ? "kernels that transpose both"
                                                        : "a kernel that transposes it",
                                       asIs->time,

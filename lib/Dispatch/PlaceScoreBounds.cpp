@@ -138,8 +138,8 @@ bool ScoreMask::isInsideFinite(const Condition &condition) const {
 }
 
 /// Comparisons that hide by a finite number hide as -inf does where it is low, each query sees a
-/// key and nothing else hides any; else they are conditions and terms like others. So are then those of
-/// -inf in place of which a finite number is chosen.
+/// key and nothing else hides any; else they are conditions and terms like others. So are then those
+/// of -inf in place of which a finite number is chosen.
 void ScoreMask::takeFiniteBounds(unsigned query, const Sizes &sizes) {
   auto isFinite = [](const Bound &bound) { return !std::isinf(bound.condition.hidden); };
   bool areLow = llvm::all_of(bounds, [](const Bound &bound) { return bound.condition.isLow; });

@@ -96,10 +96,11 @@ static void populateGeneral(TypeConverter &types, RewritePatternSet &patterns) {
   populateTosaTile(patterns);
 }
 
-/// Ops of which upstream folds other results than TOSA's: zeros where a NaN is multiplied by them, the
-/// number itself where it is negated twice, has 0.0 added or is the logarithm of its power, products of
-/// constants in the operands' bits, clamps to infinities that ignore NaN as nothing, i1 with a sign.
-/// They are converted before anything folds, but for those whose operands' ranks have yet to be made one.
+/// Ops of which upstream folds other results than TOSA's: zeros where a NaN is multiplied by them,
+/// the number itself where it is negated twice, has 0.0 added or is the logarithm of its power,
+/// products of constants in the operands' bits, clamps to infinities that ignore NaN as nothing, i1
+/// with a sign. They are converted before anything folds, but for those whose operands' ranks have
+/// yet to be made one.
 static bool isFoldedAmiss(Operation *op) {
   auto rankOf = [](Value value) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
@@ -207,7 +208,8 @@ struct ConvertTosaPass
              .wasInterrupted())
       return;
     prepareTosa(func);
-    OpPassManager types(func::FuncOp::getOperationName()), preparation(func::FuncOp::getOperationName());
+    OpPassManager types(func::FuncOp::getOperationName());
+    OpPassManager preparation(func::FuncOp::getOperationName());
     buildTypes(types);
     buildPreparation(preparation);
     if (failed(runPipeline(types, func)) || failed(convertFoldedAmiss(func)) ||

@@ -5,11 +5,12 @@
 //
 //   %r = arith.ceildivsi %a, %b : i8        // -128 by 7 would be 18
 // becomes
-//   %q = arith.divsi %a, %b                 // towards zero, so one too small where the quotient
-//   %r = select (%q * %b != %a and %a, %b have one sign), %q + 1, %q    // is positive and lost something
+//   %q = arith.divsi %a, %b
+//   %r = select (%q * %b != %a and %a, %b have one sign), %q + 1, %q
 //
-// and a loop between constants whose distance has no number with a sign (-100 to 100 of i8), which would be none,
-// counts its iterations (CountedLoops.h).
+// The quotient is rounded towards zero: one too small where it is positive and lost something. A
+// loop between constants whose distance has no number with a sign (-100 to 100 of i8), which would
+// be none, counts its iterations (CountedLoops.h).
 
 #include "tilewright/Dialect/CountedLoops.h"
 #include "tilewright/Input/Input.h"

@@ -84,8 +84,8 @@ static bool mayFollow(Operation *first, Operation *second) {
 static std::string reasonFor(Operation *first, Operation *second, StringRef reason) {
   if (affine::MemRefAccess(first).memref == affine::MemRefAccess(second).memref)
     return reason.str();
-  return "may meet an element that is stored through another view of the same memref; use the memref "
-         "itself, whose indices are told apart";
+  return "may meet an element that is stored through another view of the same memref; use the "
+         "memref itself, whose indices are told apart";
 }
 
 std::optional<Conflict> tilewright::findConflict(ArrayRef<Statement> statements) {

@@ -93,8 +93,8 @@ static int64_t convertedRegisters(const KernelInfo &info) {
 }
 
 /// Registers of a thread for addresses of bytes and words, where only a launch tells how far apart
-/// rows are: each copy is of a row of its own. What is transposed in registers has two addresses, one
-/// in either memory. (Of 16 bits, a step has few copies.)
+/// rows are: each copy is of a row of its own. What is transposed in registers has two addresses,
+/// one in either memory. Of 16 bits, a step has few copies.
 static int64_t rowRegisters(const KernelInfo &info, const TilePlan &plan, TargetAttr target) {
   constexpr int64_t kAddress = 2, kWidest = 16;
   int64_t registers = 0;

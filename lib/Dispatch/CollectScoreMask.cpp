@@ -169,6 +169,21 @@ void ScoreMask::add(const Expression &term) {
   terms.push_back({&term, steps++, /*hides=*/false});
 }
 
+bool ScoreMask::choosesNumber() const {
+  auto isChosen = [](const Condition &condition) {
+    return !std::isinf(condition.hidden) && !condition.isAdded;
+  };
+  return llvm::any_of(conditions, isChosen) || llvm::any_of(bounds, [&](const Bound &bound) {
+           return isChosen(bound.condition);
+         });
+}
+
+bool ScoreMask::anyOf(llvm::function_ref<bool(const Expression &)> isWanted) const {
+  auto isAny = [&](const auto &part) { return part.expression->anyOf(isWanted); };
+  return llvm::any_of(conditions, isAny) || llvm::any_of(terms, isAny) ||
+         llvm::any_of(bounds, [&](const Bound &bound) { return isAny(bound.condition); });
+}
+
 std::optional<unsigned> ScoreMask::getQuery() const {
   return bounds.empty() ? std::nullopt : std::optional(bounds.front().query);
 }

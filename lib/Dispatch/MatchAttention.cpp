@@ -6,6 +6,7 @@
 
 #include "RaiseAttention.h"
 
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -244,13 +245,35 @@ bool AttentionRaiser::matchScores(const Expression &score) {
       if (isOfScores(*score.operands[side])) {
         if (score.type.getIntOrFloatBitWidth() < 32)
           rounded = score.type;
-        added = added ? added : score.operands[1 - side];
+        if (rounded && rounded.getIntOrFloatBitWidth() < 32)
+          hiding->roundSums();
+        // That it is -inf says nothing where a number is chosen in place of the sum.
+        if (!added && !hiding->choosesNumber())
+          added = score.operands[1 - side];
         hiding->add(*score.operands[1 - side]);
         return matchScores(*score.operands[side]);
       }
     return refuse("no term of the scores is a contraction of queries and keys");
   }
   return matchScaled(score);
+}
+
+/// A mask is no part of the op where it is computed of the scores: these would be in memory, and
+/// their product computed twice.
+bool AttentionRaiser::matchMask() {
+  BackwardSliceOptions options;
+  options.inclusive = true;
+  options.omitUsesFromAbove = false;
+  options.filter = [&](Operation *op) {
+    return op == first || (op->getBlock() == first->getBlock() && first->isBeforeInBlock(op));
+  };
+  auto isOfScores = [&](const Expression &part) {
+    Operation *op = part.isElement() ? part.tensor.getDefiningOp() : nullptr;
+    llvm::SetVector<Operation *> slice;
+    return op && (failed(getBackwardSlice(op, &slice, options)) || slice.contains(first));
+  };
+  return !hiding->anyOf(isOfScores) ||
+         refuse("what hides keys or is added to the scores is computed of them");
 }
 
 bool AttentionRaiser::matchScaled(const Expression &given) {

@@ -342,7 +342,7 @@ bool AttentionRaiser::raise(OpBuilder &b, TargetAttr target) {
     return false;
   if (expressions.ofElement(second.getDpsInits()[0], {})->getConstant() != 0.0)
     return refuse("the result does not start from zero");
-  if (!matchScores(*shifted) || !matchGuard() || !matchStart())
+  if (!matchScores(*shifted) || !matchMask() || !matchGuard() || !matchStart())
     return false;
   if (foreign)
     return refuse("scores or weights are rounded to " + spell(foreign) +

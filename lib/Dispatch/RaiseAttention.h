@@ -48,6 +48,7 @@ private:
   bool matchGuard();
   bool matchStart();
   bool matchScores(const ElementExpression &score);
+  bool matchMask();
   bool matchScaled(const ElementExpression &score);
   bool matchProduct(const ElementExpression &score);
   bool isOfScores(const ElementExpression &expression);
@@ -78,7 +79,8 @@ private:
   const ElementExpression *shifted = nullptr; // what is in the exponent before the largest
   const ElementExpression *largest = nullptr, *total = nullptr;
   double largestStart = 0; // what the reduction to `largest` begins with
-  const ElementExpression *added = nullptr; // what is added to the scores, last
+  // What is added to the scores last, if no number is chosen in place of the sum.
+  const ElementExpression *added = nullptr;
   const ElementExpression *guard = nullptr; // where it is true, weights are zeros
   bool givesZeros = false; // where a query sees no key, the text gives zeros
   bool isGuarded = false;  // the largest or the sum is not taken as it is

@@ -95,6 +95,15 @@ SmallVector<ScoreMask::Part> ScoreMask::getParts() const {
   return parts;
 }
 
+/// Whether the text rounds a sum of the finite number of `condition` and what is added to it, which
+/// may be lost then; the op adds in the type of the scores.
+bool ScoreMask::isInRoundedSum(const Condition &condition) const {
+  return !std::isinf(condition.hidden) && condition.hidden > kLosesScores &&
+         llvm::any_of(terms, [&](const Term &term) {
+           return term.number >= roundedFrom && term.number < condition.number;
+         });
+}
+
 /// Whether a number that is chosen in the place of scores counts: where it does not hide keys, and
 /// in a row of which all is hidden, if there are other such numbers, or anything is added beside it
 /// that hides keys, too, or tells them apart.
@@ -204,6 +213,10 @@ Refusal ScoreMask::writeMask(OpBuilder &b, Location loc, unsigned query, FloatTy
         return term.expression->type.getIntOrFloatBitWidth() > scoreType.getWidth();
       }))
     return refuse(Refused::Types, "what is added to the scores is of a wider type");
+  if (llvm::any_of(conditions,
+                   [&](const Condition &condition) { return isInRoundedSum(condition); }))
+    return refuse(Refused::Types, "keys are hidden by a finite number that is chosen, and the text "
+                                  "rounds sums of it and what is added");
   SmallVector<Part> parts = getParts();
   SmallVector<const Expression *> elements;
   for (const Part &part : parts)

@@ -34,6 +34,12 @@ public:
   void hide(const ElementExpression &visible, bool isInverted, double hidden, bool isLow = true);
   /// `term` is added to the scores.
   void add(const ElementExpression &term);
+  /// The text rounds sums of what comes from here on to a type that is narrower than the scores'.
+  void roundSums() { roundedFrom = std::min(roundedFrom, steps); }
+  /// Whether a finite number is chosen in the place of what comes from here on.
+  bool choosesNumber() const;
+  /// Whether something that the mask is computed from `isWanted`.
+  bool anyOf(llvm::function_ref<bool(const ElementExpression &)> isWanted) const;
 
   /// The coordinate that a comparison compares keys with, which is that of the queries.
   std::optional<unsigned> getQuery() const;
@@ -61,7 +67,8 @@ public:
                   mlir::FloatType scoreType, const Sizes &sizes, Result &result);
 
 private:
-  /// Something that hides keys: `hidden` is -inf, or a number that is finite.
+  /// Something in place of which there is `hidden`: -inf or a finite number, which hide keys, or
+  /// (not isLow) another number, which may be larger than scores.
   struct Condition {
     const ElementExpression *expression;
     bool isInverted;
@@ -118,6 +125,7 @@ private:
   bool isBoolean() const;
   llvm::SmallVector<Part> getParts() const;
   const ElementExpression *findInMemory(mlir::Type queryType, mlir::FloatType scoreType) const;
+  bool isInRoundedSum(const Condition &condition) const;
   bool needsKeep(mlir::FloatType scoreType) const;
   double getWritten(const Condition &condition, mlir::FloatType scoreType) const;
   mlir::Value writeElement(mlir::OpBuilder &b, mlir::Location loc, mlir::FloatType scoreType,
@@ -135,7 +143,8 @@ private:
   llvm::SmallVector<Bound> bounds;
   llvm::SmallVector<Condition> conditions;
   llvm::SmallVector<Term> terms;
-  unsigned steps = 0; // what conditions and terms are numbered by
+  unsigned steps = 0;         // what conditions and terms are numbered by
+  unsigned roundedFrom = ~0u; // sums with terms from this number on are rounded
 };
 
 /// Numbers that hide a key: their exponentials are zeros beside that of any score.

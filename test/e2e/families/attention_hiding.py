@@ -10,7 +10,7 @@ from functions import Function, relative
 
 INF = float("inf")
 HIDDEN = -1e9
-MASK, LENGTHS, ADDED = (I1, "ij"), (I64, "h"), (F32, "ij")
+MASK, LENGTHS, ADDED, EMPTIED = (I1, "ij"), (I64, "h"), (F32, "ij"), (F32, "i")
 MASKS = [choice(0, 1), integers(0, 0)]
 
 
@@ -51,6 +51,17 @@ def added():
     return Scores(["%r = arith.addf %0, %1 : f32"], lambda t, at, x: t + x, [ADDED], [choice(0, HIDDEN)])
 
 
+def rounded():
+    """Beside -6e4 f16 has no small numbers."""
+    return Scores(["%z = arith.addf %0, %1 : f32", "%y = arith.truncf %z : f32 to f16", "%r = arith.extf %y : f16 to f32"],
+                  lambda t, at, x: np.float16(np.float32(t + x)), [(F32, "j")], [integers(0, 7)])
+
+
+def emptied():
+    """Nothing is left of a query."""
+    return Scores(["%r = arith.addf %0, %1 : f32"], lambda t, at, x: t + x[:, None], [EMPTIED], [choice(0, "-inf")])
+
+
 # From the first that is done to the last; what the largest score begins with.
 PROGRAMS = {
     "inner_triangle": ([triangle(-INF), masked(HIDDEN)], -INF),
@@ -73,7 +84,13 @@ PROGRAMS = {
     "added_between": ([triangle(HIDDEN), added(), masked(-2e9), triangle(-INF)], -INF),
     "two_numbers": ([masked(-1e4), ahead(HIDDEN)], -INF),
     "no_low_number": ([ahead(0.5), lengths(-INF), masked(-1e4)], -INF),
+    "small_then_rounded": ([masked(-6e4), rounded()], -INF),
+    "emptied_then_number": ([emptied(), masked(HIDDEN)], -INF),
+    "emptied_then_large": ([emptied(), masked(5.0)], -INF),
+    "small_then_emptied": ([masked(-1e4), emptied()], -INF),
 }
+# Scores are exact in f16.
+EXACT = {"small_then_rounded"}
 # On Vulkan, too.
 EVERYWHERE = {"small_triangle", "small_then_added", "added_between"}
 
@@ -90,7 +107,7 @@ def step(f, x, scores, args):
 
 
 def reduced(f, x, op, start):
-    return f.generic("hij", [x], f.filled(F32, "hi", start), lambda lines, a, b: lines.append(f"%t = arith.{op} {a}, {b} : f32") or "%t",
+    return f.generic(x.dims, [x], f.filled(F32, x.dims[:-1], start), lambda lines, a, b: lines.append(f"%t = arith.{op} {a}, {b} : f32") or "%t",
                      reduce="j")
 
 
@@ -99,6 +116,20 @@ def per_row(f, x, row, lines):
         out.extend(line.format(a, b) for line in lines)
         return "%t"
     return f.generic("hij", [x, row], f.empty(F32, "hij"), body)
+
+
+def quotients(f, p, total, emptied):
+    """Weights, zeros where the largest of what was added to a query's scores is -inf."""
+    if emptied is None:
+        return per_row(f, p, total, ["%t = arith.divf {0}, {1} : f32"])
+    spread = f.generic("ij", [emptied], f.empty(F32, "ij"), lambda lines, a, _: a)
+    largest = reduced(f, spread, "maximumf", -INF)
+
+    def body(out, a, b, most, _):
+        out += ["%low = arith.constant 0xFF800000 : f32", "%zero = arith.constant 0.0 : f32", f"%d = arith.divf {a}, {b} : f32",
+                f"%c = arith.cmpf oeq, {most}, %low : f32", "%t = arith.select %c, %zero, %d : f32"]
+        return "%t"
+    return f.generic("hij", [p, total, largest], f.empty(F32, "hij"), body)
 
 
 def contraction(f, iteration, a, b, dims, along, element):
@@ -121,7 +152,8 @@ def attention(element, label, steps, start):
     for scores, own in zip(steps, args):
         t = step(f, t, scores, own)
     p = per_row(f, t, reduced(f, t, "maximumf", start), ["%s = arith.subf {0}, {1} : f32", "%t = math.exp %s : f32"])
-    w = per_row(f, p, reduced(f, p, "addf", 0), ["%t = arith.divf {0}, {1} : f32"])
+    guards = [arg for scores, own in zip(steps, args) for kind, arg in zip(scores.args, own) if kind == EMPTIED]
+    w = quotients(f, p, reduced(f, p, "addf", 0), guards[0] if guards else None)
     if element is not F32:
         w = f.generic("hij", [w], f.empty(element, "hij"),
                       lambda lines, a, _: lines.append(f"%t = arith.truncf {a} : f32 to {element.name}") or "%t")
@@ -129,20 +161,23 @@ def attention(element, label, steps, start):
 
     def reference(q, k, v, *more):
         t = np.einsum("hid,hjd->hij", q, k) * 0.25
+        empty = np.zeros((t.shape[1], 1), bool)
         at = {"i": np.arange(t.shape[1])[:, None], "j": np.arange(t.shape[2])}
         for scores in steps:
             count = len(scores.args)
             t = np.float32(scores.numpy(t, at, *more[:count]))
+            empty = np.isinf(more[0])[:, None] if scores.args == [EMPTIED] else empty
             more = more[count:]
         t = np.float64(t)
-        p = np.exp(t - np.maximum(t.max(axis=-1, keepdims=True), start))
         with np.errstate(invalid="ignore"):
-            return np.einsum("hij,hjd->hid", p / p.sum(axis=-1, keepdims=True), v)
+            p = np.exp(t - np.maximum(t.max(axis=-1, keepdims=True), start))
+            return np.einsum("hij,hjd->hid", np.where(empty, 0, p / p.sum(axis=-1, keepdims=True)), v)
     eps = element.eps if element.bits < 32 else 0
     check = relative(2 * eps + 2.0 ** -23 * (4 * 16 + 64))
     fills = [fill for scores in steps for fill in (scores.fills if scores.args[:1] != [MASK] else [MASKS])]
     for number, name in enumerate(("some", "none")[:1 + any(fill is MASKS for fill in fills)]):
-        f.case(name, {}, [uniform(-1, 1), uniform(-1, 1), uniform(0.25, 2), *(fill[number] if fill is MASKS else fill for fill in fills)],
+        scored = choice(-1, 1) if label in EXACT else uniform(-1, 1)
+        f.case(name, {}, [scored, scored, uniform(0.25, 2), *(fill[number] if fill is MASKS else fill for fill in fills)],
                check, reference)
     return f
 

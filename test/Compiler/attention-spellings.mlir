@@ -85,6 +85,8 @@
 // CHECK: gpt2_masked_bias_attention_0:
 // CHECK: found in linalg: contraction, softmax and contraction are one attention
 // CHECK: the mask takes the score's place
+// CHECK: the mask is computed beside the scores
+// CHECK-NEXT: keep is computed beside the scores
 // CHECK: alibi_causal_attention_0: 2 ops in one kernel
 // CHECK: found in linalg: contraction, softmax and contraction are one attention
 // CHECK-NEXT: the mask is computed beside the scores, and never written: 2 blocks compute each of its elements, in the time of 4 operations; writing and reading it takes the time of 64

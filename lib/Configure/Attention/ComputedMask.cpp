@@ -185,8 +185,10 @@ static std::pair<std::string, bool> weigh(AttentionOp op, linalg::GenericOp prod
 
 OrRefusal<std::string> tilewright::mayComputeMask(AttentionOp op, linalg::GenericOp producer,
                                                   TargetAttr target) {
-  auto fail = [](const Refusal &why) {
-    return why.after("the mask is not computed beside the scores: ");
+  // Which of two masks it is.
+  StringRef name = producer.getResult(0) == op.getKeep() ? "keep" : "the mask";
+  auto fail = [&](const Refusal &why) {
+    return why.after((name + " is not computed beside the scores: ").str());
   };
   if (op.getTable())
     return fail(refuse(Refused::Layout, "keys lie in pages"));
@@ -207,5 +209,5 @@ OrRefusal<std::string> tilewright::mayComputeMask(AttentionOp op, linalg::Generi
   auto [numbers, pays] = weigh(op, producer, target);
   if (!pays)
     return fail(refuse(Refused::NotProfitable, numbers));
-  return "the mask is computed beside the scores, and never written: " + numbers;
+  return (name + " is computed beside the scores, and never written: ").str() + numbers;
 }

@@ -181,6 +181,9 @@ bool AttentionRaiser::matchStart() {
 /// Weights may be zeros where a query sees no key, as those of the op are: where the largest
 /// of the scores, or of what is added to them, is -inf, or all of them are.
 bool AttentionRaiser::matchGuard() {
+  if (isGuarded && overflows)
+    return refuse("weights are replaced where scores are -inf, which a number that is chosen is in "
+                  "the type that the text rounds them to");
   if (!guard)
     return true;
   auto operandIfInfinite = [&](const Expression &compare) -> const Expression * {
@@ -227,6 +230,9 @@ bool AttentionRaiser::matchScores(const Expression &score) {
     return matchScores(*withoutConversions(&score, &rounded));
   }
   if (score.is("arith.select")) {
+    for (unsigned side : {1, 2})
+      if (auto number = score.operands[side]->getConstant(); number && rounded)
+        overflows |= std::isfinite(*number) && std::abs(*number) > -lowestOf(rounded);
     for (unsigned side : {1, 2})
       if (auto hidden = score.operands[side]->getConstant();
           hidden && hidesKeys(*hidden, score.type)) {

@@ -84,6 +84,7 @@ private:
   const ElementExpression *guard = nullptr; // where it is true, weights are zeros
   bool givesZeros = false; // where a query sees no key, the text gives zeros
   bool isGuarded = false;  // the largest or the sum is not taken as it is
+  bool overflows = false;  // a finite number that is chosen is rounded to an infinite one
   bool mayStartAbove = false; // scores may all be below what the largest begins with
   double scale = 1, softcap = 0;
   mlir::Type rounded; // what the text rounds scores to

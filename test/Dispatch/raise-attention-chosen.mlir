@@ -290,6 +290,65 @@ func.func @lowest_bf16(%q: tensor<24x16xbf16>, %k: tensor<40x16xbf16>, %v: tenso
   return %15 : tensor<24x16xbf16>
 }
 
+// -1e9 is -inf in f16.
+// CHECK-LABEL: func.func @rounded_to_infinity(
+// CHECK: tilewright.decomposed = "weights are replaced where scores are -inf, which a number that is chosen is in the type that the text rounds them to"
+func.func @rounded_to_infinity(%q: tensor<24x16xf16>, %k: tensor<40x16xf16>, %v: tensor<40x16xf16>, %seen: tensor<24x40xi1>) -> tensor<24x16xf16> {
+  %k0 = arith.constant 0.0 : f16
+  %k1 = arith.constant 0xFC00 : f16
+  %1 = tensor.empty() : tensor<24x40xf16>
+  %2 = linalg.fill ins(%k0 : f16) outs(%1 : tensor<24x40xf16>) -> tensor<24x40xf16>
+  %3 = linalg.generic {indexing_maps = [#ijd_id, #ijd_jd, #ijd_ij], iterator_types = #ppr} ins(%q, %k : tensor<24x16xf16>, tensor<40x16xf16>) outs(%2 : tensor<24x40xf16>) {
+    ^bb0(%x0: f16, %x1: f16, %acc: f16): %p = arith.mulf %x0, %x1 : f16 %y = arith.addf %acc, %p : f16 linalg.yield %y : f16 } -> tensor<24x40xf16>
+  %4 = linalg.generic {indexing_maps = [#ij_ij, #ij_ij, #ij_ij], iterator_types = #pp} ins(%3, %seen : tensor<24x40xf16>, tensor<24x40xi1>) outs(%1 : tensor<24x40xf16>) {
+    ^bb0(%s: f16, %x_seen: i1, %acc: f16): %n = arith.constant -1.0e9 : f32 %w = arith.extf %s : f16 to f32 %t = arith.select %x_seen, %w, %n : f32 %y = arith.truncf %t : f32 to f16 linalg.yield %y : f16 } -> tensor<24x40xf16>
+  %5 = tensor.empty() : tensor<24xf16>
+  %6 = linalg.fill ins(%k1 : f16) outs(%5 : tensor<24xf16>) -> tensor<24xf16>
+  %7 = linalg.generic {indexing_maps = [#ij_ij, #ij_i], iterator_types = #pr} ins(%4 : tensor<24x40xf16>) outs(%6 : tensor<24xf16>) {
+    ^bb0(%x0: f16, %acc: f16): %y = arith.maximumf %x0, %acc : f16 linalg.yield %y : f16 } -> tensor<24xf16>
+  %8 = linalg.generic {indexing_maps = [#ij_ij, #ij_i, #ij_ij], iterator_types = #pp} ins(%4, %7 : tensor<24x40xf16>, tensor<24xf16>) outs(%1 : tensor<24x40xf16>) {
+    ^bb0(%x0: f16, %x1: f16, %acc: f16): %d = arith.subf %x0, %x1 : f16 %y = math.exp %d : f16 linalg.yield %y : f16 } -> tensor<24x40xf16>
+  %9 = linalg.fill ins(%k0 : f16) outs(%5 : tensor<24xf16>) -> tensor<24xf16>
+  %10 = linalg.generic {indexing_maps = [#ij_ij, #ij_i], iterator_types = #pr} ins(%8 : tensor<24x40xf16>) outs(%9 : tensor<24xf16>) {
+    ^bb0(%x0: f16, %acc: f16): %y = arith.addf %x0, %acc : f16 linalg.yield %y : f16 } -> tensor<24xf16>
+  %12 = linalg.generic {indexing_maps = [#ij_ij, #ij_i, #ij_i, #ij_ij], iterator_types = #pp} ins(%8, %10, %7 : tensor<24x40xf16>, tensor<24xf16>, tensor<24xf16>) outs(%1 : tensor<24x40xf16>) {
+    ^bb0(%x0: f16, %x1: f16, %x2: f16, %acc: f16): %d = arith.divf %x0, %x1 : f16 %c = arith.cmpf oeq, %x2, %k1 : f16 %y = arith.select %c, %k0, %d : f16 linalg.yield %y : f16 } -> tensor<24x40xf16>
+  %13 = tensor.empty() : tensor<24x16xf16>
+  %14 = linalg.fill ins(%k0 : f16) outs(%13 : tensor<24x16xf16>) -> tensor<24x16xf16>
+  %15 = linalg.generic {indexing_maps = [#idj_ij, #idj_jd, #idj_id], iterator_types = #ppr} ins(%12, %v : tensor<24x40xf16>, tensor<40x16xf16>) outs(%14 : tensor<24x16xf16>) {
+    ^bb0(%x0: f16, %x1: f16, %acc: f16): %p = arith.mulf %x0, %x1 : f16 %y = arith.addf %acc, %p : f16 linalg.yield %y : f16 } -> tensor<24x16xf16>
+  return %15 : tensor<24x16xf16>
+}
+
+// CHECK-LABEL: func.func @infinity_unguarded(
+// CHECK: tilewright.attention
+func.func @infinity_unguarded(%q: tensor<24x16xf16>, %k: tensor<40x16xf16>, %v: tensor<40x16xf16>, %seen: tensor<24x40xi1>) -> tensor<24x16xf16> {
+  %k0 = arith.constant 0.0 : f16
+  %k1 = arith.constant 0xFC00 : f16
+  %1 = tensor.empty() : tensor<24x40xf16>
+  %2 = linalg.fill ins(%k0 : f16) outs(%1 : tensor<24x40xf16>) -> tensor<24x40xf16>
+  %3 = linalg.generic {indexing_maps = [#ijd_id, #ijd_jd, #ijd_ij], iterator_types = #ppr} ins(%q, %k : tensor<24x16xf16>, tensor<40x16xf16>) outs(%2 : tensor<24x40xf16>) {
+    ^bb0(%x0: f16, %x1: f16, %acc: f16): %p = arith.mulf %x0, %x1 : f16 %y = arith.addf %acc, %p : f16 linalg.yield %y : f16 } -> tensor<24x40xf16>
+  %4 = linalg.generic {indexing_maps = [#ij_ij, #ij_ij, #ij_ij], iterator_types = #pp} ins(%3, %seen : tensor<24x40xf16>, tensor<24x40xi1>) outs(%1 : tensor<24x40xf16>) {
+    ^bb0(%s: f16, %x_seen: i1, %acc: f16): %n = arith.constant -1.0e9 : f32 %w = arith.extf %s : f16 to f32 %t = arith.select %x_seen, %w, %n : f32 %y = arith.truncf %t : f32 to f16 linalg.yield %y : f16 } -> tensor<24x40xf16>
+  %5 = tensor.empty() : tensor<24xf16>
+  %6 = linalg.fill ins(%k1 : f16) outs(%5 : tensor<24xf16>) -> tensor<24xf16>
+  %7 = linalg.generic {indexing_maps = [#ij_ij, #ij_i], iterator_types = #pr} ins(%4 : tensor<24x40xf16>) outs(%6 : tensor<24xf16>) {
+    ^bb0(%x0: f16, %acc: f16): %y = arith.maximumf %x0, %acc : f16 linalg.yield %y : f16 } -> tensor<24xf16>
+  %8 = linalg.generic {indexing_maps = [#ij_ij, #ij_i, #ij_ij], iterator_types = #pp} ins(%4, %7 : tensor<24x40xf16>, tensor<24xf16>) outs(%1 : tensor<24x40xf16>) {
+    ^bb0(%x0: f16, %x1: f16, %acc: f16): %d = arith.subf %x0, %x1 : f16 %y = math.exp %d : f16 linalg.yield %y : f16 } -> tensor<24x40xf16>
+  %9 = linalg.fill ins(%k0 : f16) outs(%5 : tensor<24xf16>) -> tensor<24xf16>
+  %10 = linalg.generic {indexing_maps = [#ij_ij, #ij_i], iterator_types = #pr} ins(%8 : tensor<24x40xf16>) outs(%9 : tensor<24xf16>) {
+    ^bb0(%x0: f16, %acc: f16): %y = arith.addf %x0, %acc : f16 linalg.yield %y : f16 } -> tensor<24xf16>
+  %12 = linalg.generic {indexing_maps = [#ij_ij, #ij_i, #ij_ij], iterator_types = #pp} ins(%8, %10 : tensor<24x40xf16>, tensor<24xf16>) outs(%1 : tensor<24x40xf16>) {
+    ^bb0(%x0: f16, %x1: f16, %acc: f16): %y = arith.divf %x0, %x1 : f16 linalg.yield %y : f16 } -> tensor<24x40xf16>
+  %13 = tensor.empty() : tensor<24x16xf16>
+  %14 = linalg.fill ins(%k0 : f16) outs(%13 : tensor<24x16xf16>) -> tensor<24x16xf16>
+  %15 = linalg.generic {indexing_maps = [#idj_ij, #idj_jd, #idj_id], iterator_types = #ppr} ins(%12, %v : tensor<24x40xf16>, tensor<40x16xf16>) outs(%14 : tensor<24x16xf16>) {
+    ^bb0(%x0: f16, %x1: f16, %acc: f16): %p = arith.mulf %x0, %x1 : f16 %y = arith.addf %acc, %p : f16 linalg.yield %y : f16 } -> tensor<24x16xf16>
+  return %15 : tensor<24x16xf16>
+}
+
 // A mask of the scores themselves would be computed of a second product.
 // CHECK-LABEL: func.func @positive_scores(
 // CHECK: tilewright.decomposed = "what hides keys or is added to the scores is computed of them"

@@ -148,7 +148,8 @@ static bool shouldMerge(OpOperand *operand) {
   return llvm::none_of(consumer.getDpsInputOperands(), [&](OpOperand *other) {
     Operation *later = other->get().getDefiningOp();
     return later && later->getBlock() == producer->getBlock() &&
-           producer->isBeforeInBlock(later) && mayMerge(other);
+           producer->isBeforeInBlock(later) && mayMerge(other) &&
+           linalg::areElementwiseOpsFusable(other);
   });
 }
 

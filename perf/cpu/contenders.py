@@ -8,6 +8,8 @@ the median of a turn's calls; a row has the median over the turns, the spread be
 the best turn; `ours / best` is the median of the turns' ratios to the best library.
 """
 
+import argparse
+import atexit
 import json
 import os
 import re
@@ -35,6 +37,8 @@ class Worker:
         environment.update(OPENBLAS_NUM_THREADS=count, MKL_NUM_THREADS=count, OMP_NUM_THREADS=count)
         self.process = subprocess.Popen(list(map(str, command)), text=True, env=environment, stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE)
+        # A stopped process would outlive a run that ends by an error, and keep its pipes open.
+        atexit.register(self.close)
         self.facts = self.answer()
 
     def answer(self):
@@ -124,6 +128,17 @@ def compare(seconds, entries):
     return min(turns), entries[OURS]["best"] / max(entries[name]["best"] for name in others)
 
 
+def positive(text):
+    """An argument that counts something."""
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of 1 or more")
+    return int(text)
+
+
+def thread_counts(text):
+    return [positive(word) for word in text.split(",")]
+
+
 def verdict(row):
     if not row["contenders"][OURS]["ok"]:
         return "WRONG"
@@ -171,7 +186,10 @@ def replace(rows, row, *keys):
 def read(output, *keys):
     """What results.json of an earlier run in `output` has of `keys`, its rows and others; what is not there is empty."""
     path = output / "results.json" if output else None
-    found = json.loads(path.read_text()) if path and path.exists() else {}
+    try:
+        found = json.loads(path.read_text()) if path and path.exists() else {}
+    except ValueError as error:
+        raise SystemExit(f"error: {path}: {error}; remove it, or leave --add out") from None
     return [found.get(key, [] if key == "rows" else {}) for key in keys]
 
 

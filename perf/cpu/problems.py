@@ -123,7 +123,7 @@ def parse(text):
         problem = Convolution(numbers(match[1]), 0, numbers(match[2]), int(match[3]))
     else:
         raise ValueError(f"'{text}' is none of MxNxK, B*MxNxK, conv:NxHxWxC:FxKHxKW:STRIDE, depthwise:NxHxWxC:KHxKW:STRIDE")
-    if problem.flops <= 0:
+    if getattr(problem, "stride", 1) < 1 or match[1] == "0" or problem.flops <= 0:
         raise ValueError(f"'{text}' has nothing to compute")
     return problem
 

@@ -225,3 +225,36 @@ func.func @Positions(%p: tensor<4xi64>, %x: tensor<4x8xf32>) -> tensor<4x8xf32> 
   } -> tensor<4x8xf32>
   return %r : tensor<4x8xf32>
 }
+
+// Column numbers stay where they are, as the reduction has no other operand of that size; they keep nothing in front of
+// them from the reduction.
+// CHECK-LABEL: func @Columns
+// CHECK: linalg.index
+// CHECK: linalg.generic
+// CHECK-SAME: "reduction"
+// CHECK: arith.extf
+func.func @Columns(%x: tensor<64xf16>) -> tensor<64xf32> {
+  %z = arith.constant 0.0 : f32
+  %e1 = tensor.empty() : tensor<64xf32>
+  %p = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%x : tensor<64xf16>) outs(%e1 : tensor<64xf32>) {
+  ^bb0(%a: f16, %o: f32):
+    %s = arith.extf %a : f16 to f32
+    linalg.yield %s : f32
+  } -> tensor<64xf32>
+  %e2 = tensor.empty() : tensor<64x128xf32>
+  %q = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel", "parallel"]} outs(%e2 : tensor<64x128xf32>) {
+  ^bb0(%o: f32):
+    %j = linalg.index 1 : index
+    %i = arith.index_cast %j : index to i32
+    %s = arith.sitofp %i : i32 to f32
+    linalg.yield %s : f32
+  } -> tensor<64x128xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e1 : tensor<64xf32>) -> tensor<64xf32>
+  %r = linalg.generic {indexing_maps = [#row, #id, #row], iterator_types = ["parallel", "reduction"]} ins(%p, %q : tensor<64xf32>, tensor<64x128xf32>) outs(%f : tensor<64xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %m = arith.addf %a, %b : f32
+    %s = arith.maximumf %o, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<64xf32>
+  return %r : tensor<64xf32>
+}

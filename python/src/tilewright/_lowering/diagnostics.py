@@ -29,8 +29,12 @@ def _unlowered(operation):
 
 
 def first_line(error):
+    """Of a message, without what differs from run to run: addresses of functions, and where they were called."""
     lines = str(error).strip().splitlines()
-    return lines[0].strip() if lines else type(error).__name__
+    if not lines:
+        return type(error).__name__
+    named = re.sub(r"<(?:built-in )?function (\w+)[^>]*>", r"\1", lines[0])
+    return re.sub(r", \{'stack_trace'.*", "", named).strip()
 
 
 def reason(message, module):

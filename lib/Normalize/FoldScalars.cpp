@@ -89,6 +89,16 @@ static Value scalarOf(OpOperand *operand) {
   return onlyElementOf(operand->get());
 }
 
+/// The body reads as an input what a result begins with, in an op that reduces: the init's number
+/// is that only in the first iteration.
+static bool readsStart(linalg::GenericOp op) {
+  return op.getNumReductionLoops() != 0 &&
+         llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+           return llvm::is_contained(op.getDpsInits(), input->get()) &&
+                  !op.getMatchingBlockArgument(input).use_empty();
+         });
+}
+
 namespace {
 /// A body uses the value with which an input is filled; nothing reads the input then.
 struct ReadFilled : OpRewritePattern<linalg::GenericOp> {
@@ -264,13 +274,33 @@ struct FillInsteadOfGeneric : OpRewritePattern<linalg::GenericOp> {
     return success();
   }
 };
+
+/// A pattern of MLIR that takes inputs which are an init for the same number as the init.
+struct UnlessStartIsRead : RewritePattern {
+  UnlessStartIsRead(std::unique_ptr<RewritePattern> pattern)
+      : RewritePattern(linalg::GenericOp::getOperationName(), pattern->getBenefit(),
+                       pattern->getContext()),
+        pattern(std::move(pattern)) {}
+
+  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
+    if (readsStart(cast<linalg::GenericOp>(op)))
+      return rewriter.notifyMatchFailure(op, "reads what it begins with");
+    return pattern->matchAndRewrite(op, rewriter);
+  }
+
+private:
+  std::unique_ptr<RewritePattern> pattern;
+};
 } // namespace
 
 LogicalResult tilewright::foldScalars(func::FuncOp func) {
   MLIRContext *context = func.getContext();
   RewritePatternSet patterns(context);
   linalg::FillOp::getCanonicalizationPatterns(patterns, context);
-  linalg::populateEraseUnnecessaryInputsPatterns(patterns);
+  RewritePatternSet erasing(context);
+  linalg::populateEraseUnnecessaryInputsPatterns(erasing);
+  for (std::unique_ptr<RewritePattern> &pattern : erasing.getNativePatterns())
+    patterns.add(std::make_unique<UnlessStartIsRead>(std::move(pattern)));
   patterns.add<FillInsteadOfGeneric, ReadFilled, ReadPiece, ReadComputedNumber, RoundConstant>(
       context);
   return applyPatternsBounded(func, std::move(patterns), "normalize",

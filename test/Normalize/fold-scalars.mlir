@@ -237,3 +237,18 @@ func.func @ComputedNumbers(%p: tensor<i32>, %q: tensor<i32>) -> (i32, i32) {
   %j = tensor.extract %d[] : tensor<i32>
   return %i, %j : i32, i32
 }
+
+// An input that is what a sum begins with is not the sum.
+// CHECK-LABEL: func.func @ReadsStart(
+// CHECK: ^bb0(%{{.*}}: f32, %[[START:.*]]: f32, %[[SUM:.*]]: f32):
+// CHECK: %[[P:.*]] = arith.mulf %{{.*}}, %[[START]] : f32
+// CHECK: arith.addf %[[SUM]], %[[P]] : f32
+func.func @ReadsStart(%x: tensor<4x3xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]} ins(%x, %y : tensor<4x3xf32>, tensor<4xf32>) outs(%y : tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %out, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}

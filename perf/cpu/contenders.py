@@ -212,9 +212,9 @@ def draw(output, rows, what):
     axes.set_yticks(places, [f"{row['type']} {row['shape']}, {row['threads']} thr." for row in rows], fontsize=8)
     axes.set_ylim(0.4, len(rows) + 0.6)
     axes.axvline(1, color="black", linewidth=0.8)
-    axes.set_xlabel(f"rate of ours / rate of the best library, by {what}: 1 is as fast, further right is faster")
+    axes.set_xlabel(f"ours / best library, by {what}; 1: as fast")
     axes.legend(handles=[pyplot.Rectangle((0, 0), 1, 1, color=colors[name], label=name) for name in list(colors)[:3]],
-                loc="lower right", fontsize=8)
+                loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3, frameon=False, fontsize=8)
     figure.savefig(output / "ratios.png", dpi=110, metadata={"Software": None})
 
 

@@ -30,7 +30,7 @@ struct PredictedKernel {
 std::optional<PredictedKernel> predictKernel(llvm::ArrayRef<mlir::linalg::LinalgOp> ops,
                                              TargetAttr target);
 
-/// Microseconds of a launch, which are not in these times.
+/// Microseconds that a kernel takes however little it does, which are not in these times.
 double launchTime(TargetAttr target);
 
 /// The config alone; null where there is no such time.
